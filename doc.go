@@ -11,7 +11,7 @@
 //	queue          the tree: guaranteed, max, usage; fair shares
 //	fence          which queues an ask may reach, and at which effective priority
 //	toleration     when a victim is exempt, and until when
-//	victims/cover  the search: the cheapest units that cover needs
+//	victims/cover  node-group fitting: the cheapest units, and their group, over your own types
 //	victims        tasks and nodes, the plan for an ask, the audit
 //	quota          enforcing a max that was lowered
 //	jobs           all-or-nothing plans for whole jobs

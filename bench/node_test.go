@@ -6,28 +6,29 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/workload"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // problemOf poses the choice of victims for an ask on one node of a workload:
 // by opted-out, originators, highest priority and number, and within what the
 // queues have beyond their guarantees.
-func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *cover.Problem {
+func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *least.Problem {
 	tree := c.Tree()
 	short := resources.Over(nil, ask.Size, resources.Limit{Value: c.Free(nil, n), Defined: 1<<len(ask.Size) - 1})
-	p := &cover.Problem{
+	p := &least.Problem{
 		Needs: []resources.Vector{short}, Wanted: short, Capacity: c.Capacity(),
-		Order: cover.Order{Max: 1 << 2, Count: 3},
+		Order: cost.Order{Max: 1 << 2, Count: 3},
 	}
 	bounds := make([]int32, tree.Len()) // by queue; the root has none
 	for q := range tree.All() {
 		if g := tree.Guaranteed(q); g.Defined != 0 {
 			bounds[q] = int32(len(p.Bounds))
-			p.Bounds = append(p.Bounds, cover.Bound{
+			p.Bounds = append(p.Bounds, least.Bound{
 				Room: resources.Limit{Value: tree.Surplus(nil, q), Defined: g.Defined},
 			})
 		}
@@ -37,9 +38,9 @@ func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *cover.Pr
 		if t.Node != n {
 			continue
 		}
-		u := cover.Unit{
-			Key: t.Key, Size: t.Size, Work: cover.WideOf(int64(workload.Now.Sub(t.Scheduled))), Needs: []int32{0},
-			Levels: cover.Levels{0, 0, int64(t.Priority), 1},
+		u := least.Unit{
+			Key: t.Key, Size: t.Size, Work: resources.WideOf(int64(workload.Now.Sub(t.Scheduled))), Needs: []int32{0},
+			Levels: cost.Levels{0, 0, int64(t.Priority), 1},
 		}
 		if t.OptedOut {
 			u.Levels[0] = 1
@@ -68,14 +69,14 @@ func BenchmarkNode(b *testing.B) {
 			p := problemOf(c, 701, &ask)
 			for _, search := range []struct {
 				name  string
-				solve func(*cover.Worker, *cover.Selection)
+				solve func(*least.Worker, *least.Selection)
 			}{
-				{"greedy", func(w *cover.Worker, s *cover.Selection) { w.Greedy(s, p) }},
-				{"exact", func(w *cover.Worker, s *cover.Selection) { w.Least(s, p, 1<<16) }},
+				{"greedy", func(w *least.Worker, s *least.Selection) { w.Greedy(s, p) }},
+				{"exact", func(w *least.Worker, s *least.Selection) { w.Least(s, p, 1<<16) }},
 			} {
 				b.Run(fmt.Sprintf("search=%s/mixed=%t/tasks=%d/k=%d", search.name, w.Mixed, w.Tasks, k), func(b *testing.B) {
-					var worker cover.Worker
-					var s cover.Selection
+					var worker least.Worker
+					var s least.Selection
 					b.ReportAllocs()
 					for b.Loop() {
 						search.solve(&worker, &s)

@@ -25,34 +25,38 @@ var mayImport = map[string][]string{
 	"queue":         {"resources", "internal/saved"},
 	"fence":         {"resources", "queue"},
 	"toleration":    nil,
-	"victims":       {"resources", "queue", "fence", "victims/cover", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/search", "internal/trigger"},
-	"victims/cover": {"resources"},
-	"quota":         {"resources", "queue", "victims", "victims/cover", "internal/finding", "internal/rulebook", "internal/saved"},
-	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger"},
+	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/search", "internal/trigger"},
+	"victims/cover": {"resources", "internal/cost", "internal/least"},
+	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/finding", "internal/rulebook", "internal/saved"},
+	"jobs":          {"resources", "queue", "fence", "victims", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger"},
 
 	// The words of another scheduler. Nothing of the library imports it.
 	"jobs/koordinator": {"toleration", "victims", "jobs"},
 
 	// Plans in which tasks move, above asks and jobs.
-	"jobs/moves": {"resources", "queue", "fence", "victims", "victims/cover", "jobs", "internal/eligible", "internal/finding", "internal/rulebook"},
+	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook"},
 
 	// What waits, above asks and jobs.
 	"jobs/pending": {"resources", "victims", "jobs", "internal/eligible", "internal/trigger"},
 
 	// It may import all of ours, and nothing of ours but examples imports it.
-	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "victims/cover", "quota", "jobs", "jobs/moves", "internal/scenario"},
+	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/moves", "internal/scenario"},
+
+	// What a set of victims costs, and the search for the cheapest one.
+	"internal/cost":  {"resources"},
+	"internal/least": {"resources", "internal/cost"},
 
 	// The search for the node with the cheapest plan, which knows no cluster.
-	"internal/search": {"resources", "victims/cover"},
+	"internal/search": {"resources", "internal/cost", "internal/least"},
 
 	// Who may be a victim, for asks and jobs.
-	"internal/eligible": {"resources", "queue", "fence", "victims/cover", "internal/rulebook"},
+	"internal/eligible": {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/rulebook"},
 
 	// The gate in front of preemption, for asks and jobs.
 	"internal/trigger": {"resources", "queue", "internal/rulebook"},
 
 	// What the rules of asks, jobs and quotas share.
-	"internal/rulebook": {"resources", "queue", "victims/cover"},
+	"internal/rulebook": {"resources", "queue", "internal/cost"},
 
 	// The text that goes over a restart.
 	"internal/saved": {"resources"},

@@ -10,13 +10,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A jobCase is everything that a job is decided on: its members, the nodes that
@@ -33,7 +34,7 @@ type jobCase struct {
 	job   *Job
 	now   time.Time
 	types int
-	order cover.Order // of costs
+	order cost.Order // of costs
 
 	roster   // the members of the job, and who of them has a place
 	arrivals // those that are to be placed now
@@ -50,7 +51,7 @@ type jobCase struct {
 
 	blocks   []int64    // amounts that live until setTodo
 	counting queue.Tree // what tree is, if not all guarantees count
-	meter    *cover.Meter
+	meter    *least.Meter
 }
 
 // begin makes the case one of a job at an instant. It fails if something is

@@ -6,11 +6,11 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A site is the nodes on which members may be placed, and which units run there.
@@ -38,7 +38,7 @@ type host struct {
 	// Over those units: row n has, per type, the most that n + 1 of them free
 	// here, and least has levels that none of them goes below.
 	most  []int64
-	least cover.Levels
+	least cost.Levels
 }
 
 // findHosts finds the nodes that are schedulable and not reserved for others,

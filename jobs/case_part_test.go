@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Parts of a case alone. Each is held to what its comment says, in the plainest
@@ -164,8 +164,8 @@ func unitsAreTwin(t *rapid.T) {
 		tasks := c.tasksOf(int32(u))
 		require.NotEmpty(t, tasks)
 		size := make(resources.Vector, c.types)
-		var levels cover.Levels
-		var work cover.Wide
+		var levels cost.Levels
+		var work resources.Wide
 		for n, i := range tasks {
 			cand := &c.cands[i]
 			require.True(t, c.grades[i].usable)

@@ -5,13 +5,13 @@ package jobs
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // rules are the rules about one victim by itself, for one job: those that jobs share with
@@ -118,10 +118,10 @@ func (r *rules) exempt(c *victims.Cluster, id victims.TaskID) bool {
 }
 
 // work returns the work that stopping a task loses: its time by its weight.
-func (r *rules) work(t *victims.Task) cover.Wide { return r.weights.Work(t.Size, t.Lost(r.now)) }
+func (r *rules) work(t *victims.Task) resources.Wide { return r.weights.Work(t.Size, t.Lost(r.now)) }
 
 // levels returns what stopping a task costs, but for work and excess.
-func (r *rules) levels(t *victims.Task) cover.Levels {
+func (r *rules) levels(t *victims.Task) cost.Levels {
 	x := eligible.Loss{
 		Rank: r.eligible.Rank(t.Queue, t.Priority), Priority: t.Priority,
 		OptedOut: t.OptedOut, Originator: t.Originator, Cost: t.Cost,

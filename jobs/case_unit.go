@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A supply is who could go: candidates, the running jobs that some of them
@@ -26,7 +27,7 @@ type supply struct {
 	units   []unit
 	wholes  int     // how many of them are whole gangs, which are the last
 	tasks   []int32 // candidates, unit by unit
-	parts   []cover.Part
+	parts   []least.Part
 	keys    []string // of the members of whole gangs, beside the least of each gang
 	names   []int32  // scratch: gangs in the order of their names
 }
@@ -41,9 +42,9 @@ type candidate struct {
 	size resources.Vector
 	key  string
 
-	levels  cover.Levels
-	work    cover.Wide // lost with it
-	budgets []int32    // rows of budgets, ascending
+	levels  cost.Levels
+	work    resources.Wide // lost with it
+	budgets []int32        // rows of budgets, ascending
 }
 
 // A grade is what ceilings ask of a candidate, in a sixth of its memory: they ask all
@@ -182,7 +183,7 @@ func (g *gang) whole() bool { return g.eligible == g.running }
 // in which a search takes it, but for the needs that it counts for: these depend
 // on which hosts are short.
 type unit struct {
-	cover.Unit
+	least.Unit
 	gang  int32 // which it is, or is a member of; -1 for none
 	whole bool
 	first int32 // it is candidates supply.tasks[first:end]
@@ -238,7 +239,7 @@ func (c *jobCase) settleGangs() {
 		g := &c.gangs[i]
 		g.counted, g.bounds[0] = true, int32(len(c.rooms.Bounds))
 		g.room[0] = int64(g.surplus)
-		c.rooms.Bounds = append(c.rooms.Bounds, cover.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
+		c.rooms.Bounds = append(c.rooms.Bounds, least.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
 	}
 	c.budgets.bind(c)
 	c.listMembers()
@@ -380,13 +381,13 @@ func (c *jobCase) bind(u *unit) {
 	from := len(c.parts)
 	for _, i := range c.tasks[u.first:u.end] {
 		cand := &c.cands[i]
-		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.Bounds})
+		c.parts = append(c.parts, least.Part{Size: cand.size, Bounds: cand.leaf.Bounds})
 	}
 	// The parts that count come last: aim sets the needs of the parts before them,
 	// one per task, and these have none.
 	for i := counts; i < len(x.counts); i++ {
 		one := &x.counts[i]
-		c.parts = append(c.parts, cover.Part{Size: one.amount[:], Bounds: one.bound[:]})
+		c.parts = append(c.parts, least.Part{Size: one.amount[:], Bounds: one.bound[:]})
 	}
 	u.Parts = c.parts[from:len(c.parts):len(c.parts)]
 }
@@ -416,7 +417,7 @@ func (c *jobCase) leaveRooms(tasks []int32, sign int64) {
 
 // keepsAll reports whether none of some bounds is passed: no type has less than
 // nothing left.
-func keepsAll(bounds []cover.Bound, rows []int32) bool {
+func keepsAll(bounds []least.Bound, rows []int32) bool {
 	for _, b := range rows {
 		bound := &bounds[b]
 		for t := range bound.Room.Defined.All() {
@@ -435,8 +436,8 @@ type budgets struct {
 	soft   []int64
 	inPlay bool        // some unit is in a soft budget
 	rows   []int32     // of candidates, one list after another
-	of     []cover.Use // scratch of among
-	uses   []cover.Use
+	of     []least.Use // scratch of among
+	uses   []least.Use
 	counts []count // of units, one list after another
 }
 
@@ -475,7 +476,7 @@ func (b *budgets) bind(c *jobCase) {
 	for i := range b.list {
 		if x := &b.list[i]; x.hard {
 			x.row = int32(len(c.rooms.Bounds))
-			c.rooms.Bounds = append(c.rooms.Bounds, cover.Bound{Room: resources.Limit{Value: x.left[:], Defined: 1}})
+			c.rooms.Bounds = append(c.rooms.Bounds, least.Bound{Room: resources.Limit{Value: x.left[:], Defined: 1}})
 		}
 	}
 	b.uses, b.counts = b.uses[:0], b.counts[:0]
@@ -507,14 +508,14 @@ func (b *budgets) spent(c *jobCase, tasks []int32) bool {
 
 // among returns the budgets that some candidates are in, by their rows and ascending, and
 // how many are in each. It is good until the next call.
-func (b *budgets) among(c *jobCase, tasks []int32) []cover.Use {
+func (b *budgets) among(c *jobCase, tasks []int32) []least.Use {
 	b.of = b.of[:0]
 	for _, i := range tasks {
 		for _, row := range c.cands[i].budgets {
-			b.of = append(b.of, cover.Use{Budget: row, Count: 1})
+			b.of = append(b.of, least.Use{Budget: row, Count: 1})
 		}
 	}
-	slices.SortFunc(b.of, func(x, y cover.Use) int { return cmp.Compare(x.Budget, y.Budget) })
+	slices.SortFunc(b.of, func(x, y least.Use) int { return cmp.Compare(x.Budget, y.Budget) })
 	n := 0
 	for i, use := range b.of {
 		if i > 0 && use.Budget == b.of[n-1].Budget {
@@ -539,7 +540,7 @@ func (b *budgets) charge(c *jobCase, u *unit) {
 		if x := &b.list[use.Budget]; x.hard {
 			b.counts = append(b.counts, count{[1]int32{x.row}, [1]int64{use.Count}})
 		} else {
-			b.uses = append(b.uses, cover.Use{Budget: x.row, Count: use.Count})
+			b.uses = append(b.uses, least.Use{Budget: x.row, Count: use.Count})
 			b.inPlay = true
 		}
 	}

@@ -11,9 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Bounds by hand, and beside slow twins: what a domain costs at least, how many
@@ -97,9 +98,9 @@ func TestBounder_Order(t *testing.T) {
 // A domain is passed over if it costs more, and not if it costs as much: its nodes
 // may come first.
 func TestDomainBound_Passes(t *testing.T) {
-	two := cover.Levels{rulebook.LevelVictims: 2}
+	two := cost.Levels{rulebook.LevelVictims: 2}
 	for n, want := range []bool{true, true, false, false} {
-		best := cover.Levels{rulebook.LevelVictims: int64(n)}
+		best := cost.Levels{rulebook.LevelVictims: int64(n)}
 		require.Equal(t, want, (&domainBound{levels: two}).passes(&best), "%d victims", n)
 		require.False(t, (&domainBound{free: true, levels: two}).passes(&best), "nothing is known")
 	}
@@ -291,13 +292,13 @@ func TestCeilings_Table(t *testing.T) {
 // drawSums draws sums that come close to each other in every level, the two halves
 // of own costs included.
 func drawSums(t *rapid.T, name string) (s sums) {
-	s.levels = cover.Levels{
+	s.levels = cost.Levels{
 		rulebook.LevelOptedOut: rapid.Int64Range(0, 1).Draw(t, name),
 		rulebook.LevelOwnLow:   rapid.SampledFrom([]int64{0, 1, 1<<32 - 1}).Draw(t, name),
 		rulebook.LevelVictims:  rapid.Int64Range(0, 2).Draw(t, name),
 		rulebook.LevelSumRanks: -rapid.Int64Range(0, 2).Draw(t, name),
 	}
-	s.work = cover.Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 2, math.MaxUint64}).Draw(t, name), rapid.SampledFrom([]uint64{1, 1, math.MaxInt64}).Draw(t, name))
+	s.work = resources.Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 2, math.MaxUint64}).Draw(t, name), rapid.SampledFrom([]uint64{1, 1, math.MaxInt64}).Draw(t, name))
 	s.rank = s.rank.plus(rapid.SampledFrom([]int64{-1, 0, 1, math.MaxInt64, math.MinInt64}).Draw(t, name), 1)
 	return s
 }
@@ -308,7 +309,7 @@ func drawSums(t *rapid.T, name string) (s sums) {
 func TestSums_Laws(t *testing.T) { rapid.Check(t, sumsKeepLaws) }
 
 func sumsKeepLaws(t *rapid.T) {
-	order, most := rulebook.PlanOrder(), cover.WideOf(1).Lsh(64).Times(math.MaxUint64).Add(cover.WideOf(math.MaxInt64).Times(4))
+	order, most := rulebook.PlanOrder(), resources.WideOf(1).Lsh(64).Times(math.MaxUint64).Add(resources.WideOf(math.MaxInt64).Times(4))
 	a, b, c := drawSums(t, "a"), drawSums(t, "b"), drawSums(t, "c")
 	plus := func(x, y sums) sums { return x.plus(&order, &y) }
 	require.Equal(t, plus(a, b), plus(b, a))
@@ -333,20 +334,20 @@ func sumsKeepLaws(t *rapid.T) {
 // already.
 func TestSums_Add(t *testing.T) {
 	order := rulebook.PlanOrder()
-	u := unit{Unit: cover.Unit{Work: cover.WideOf(5), Levels: cover.Levels{
+	u := unit{Unit: least.Unit{Work: resources.WideOf(5), Levels: cost.Levels{
 		rulebook.LevelRank: -3, rulebook.LevelPriority: 6, rulebook.LevelOwnLow: 1<<32 - 1, rulebook.LevelVictims: 1, rulebook.LevelSumRanks: -3,
 	}}}
 	var s sums
 	s.add(&order, &u)
 	s.add(&order, &u)
-	require.Equal(t, cover.Levels{
+	require.Equal(t, cost.Levels{
 		rulebook.LevelOwn: 1, rulebook.LevelOwnLow: 1<<32 - 2, // carried
 		rulebook.LevelVictims: 2, rulebook.LevelSumRanks: -6,
 	}, s.levels)
-	require.Equal(t, cover.WideOf(10), s.work)
-	u.Work = cover.WideOf(math.MaxInt64).Times(math.MaxInt64)
+	require.Equal(t, resources.WideOf(10), s.work)
+	u.Work = resources.WideOf(math.MaxInt64).Times(math.MaxInt64)
 	s.add(&order, &u)
-	require.Equal(t, u.Work.Add(cover.WideOf(10)), s.work, "more than 64 bits")
+	require.Equal(t, u.Work.Add(resources.WideOf(10)), s.work, "more than 64 bits")
 }
 
 // Sums of ranks beyond 64 bits are compared as they are, and told as the nearest

@@ -12,9 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // The ladder of engines: which cases are searched completely, what is proven of
@@ -199,9 +200,9 @@ func TestEffort(t *testing.T) {
 	} {
 		var e effort
 		e.begin(&Planner{Cluster: c, Steps: test.budget}, test.members)
-		require.Equal(t, effort{most: test.most, set: test.budget > 0, Meter: cover.Meter{Left: test.most}}, e, "%d for %d", test.budget, test.members)
+		require.Equal(t, effort{most: test.most, set: test.budget > 0, Meter: least.Meter{Left: test.most}}, e, "%d for %d", test.budget, test.members)
 	}
-	e := effort{most: 10, Meter: cover.Meter{Left: 10}}
+	e := effort{most: 10, Meter: least.Meter{Left: 10}}
 	e.spend(4)
 	require.Equal(t, int64(4), e.steps())
 	require.False(t, e.exhausted())
@@ -220,7 +221,7 @@ func TestEffort(t *testing.T) {
 func TestChosen_Offer(t *testing.T) {
 	plan := func(victimsOf int, rank int64) *incumbent {
 		return &incumbent{
-			cost: victims.Cost{Victims: victimsOf}, levels: cover.Levels{rulebook.LevelVictims: int64(victimsOf)},
+			cost: victims.Cost{Victims: victimsOf}, levels: cost.Levels{rulebook.LevelVictims: int64(victimsOf)},
 			rank: rankSum{}.plus(rank, 1), at: []int32{1, 0}, chosen: []int32{0},
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // No ceiling is ruled out by sums below which there is a plan.
@@ -73,7 +73,7 @@ func TestFiller_Table(t *testing.T) {
 			d := tableDesk(t, test.hosts, test.members...)
 			s := &d.search
 			s.best.found = false
-			s.fill.fill(below(&cover.Levels{rulebook.LevelRank: -9}))
+			s.fill.fill(below(&cost.Levels{rulebook.LevelRank: -9}))
 			require.Equal(t, test.want, d.said())
 		})
 	}
@@ -90,7 +90,7 @@ func fillerIsTwin(t *rapid.T) {
 	if !s.conceivable() || s.pack.fits(coming) {
 		return // nobody is searched for then
 	}
-	from := cover.Levels{
+	from := cost.Levels{
 		rulebook.LevelOptedOut: rapid.Int64Range(0, 1).Draw(t, "opted out"),
 		rulebook.LevelRank:     rapid.Int64Range(-9, -7).Draw(t, "rank"), rulebook.LevelPriority: rapid.Int64Range(0, 2).Draw(t, "priority"),
 	}

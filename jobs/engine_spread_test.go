@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rulebook"
-	"github.com/go-preempt/preempt/victims/cover"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // The dynamic programme finds what trying everything does: the least sums for
@@ -35,13 +36,13 @@ func propertyProgramme(t *rapid.T) {
 				continue
 			}
 			x.ways = append(x.ways, way{host: h, state: int32(s), sums: sums{
-				levels: cover.Levels{
+				levels: cost.Levels{
 					rulebook.LevelOriginators: rapid.Int64Range(0, 1).Draw(t, "originators"),
 					rulebook.LevelOwnLow:      rapid.SampledFrom([]int64{0, 1, 1<<32 - 1}).Draw(t, "own cost"),
 					rulebook.LevelVictims:     rapid.Int64Range(0, 3).Draw(t, "victims"),
 					rulebook.LevelSumRanks:    -rapid.Int64Range(0, 2).Draw(t, "ranks"),
 				},
-				work: cover.WideOf(rapid.Int64Range(0, 2).Draw(t, "work")),
+				work: resources.WideOf(rapid.Int64Range(0, 2).Draw(t, "work")),
 			}})
 		}
 	}

@@ -13,11 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // desk is a case of a few hosts for tests of engines alone: tasks of one leaf
@@ -399,7 +400,7 @@ func rankSumIsTwin(t *rapid.T) {
 
 // A ceiling admits by rank, by priority, and who is plain.
 func TestCeiling(t *testing.T) {
-	levels := cover.Levels{rulebook.LevelRank: -3, rulebook.LevelPriority: 2}
+	levels := cost.Levels{rulebook.LevelRank: -3, rulebook.LevelPriority: 2}
 	opted := levels
 	opted[rulebook.LevelOptedOut] = 1
 	for _, test := range []struct {
@@ -436,4 +437,4 @@ func TestFilter_Once(t *testing.T) {
 }
 
 // endless is the effort of a decision that nothing bounds.
-func endless() *effort { return &effort{most: 1 << 60, Meter: cover.Meter{Left: 1 << 60}} }
+func endless() *effort { return &effort{most: 1 << 60, Meter: least.Meter{Left: 1 << 60}} }

@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A search finds the best plan for a case. Its engines are tried in the order of
@@ -285,7 +286,7 @@ type incumbent struct {
 	*jobCase
 	found  bool
 	cost   victims.Cost
-	levels cover.Levels
+	levels cost.Levels
 	rank   rankSum  // of the members' nodes
 	at     []int32  // the host of each member of todo
 	chosen []int32  // units that go
@@ -300,7 +301,7 @@ type incumbent struct {
 // the sum of the ranks of the members' nodes, then by these nodes in the order
 // of members, which take the place of the one node in the cost, then by the keys
 // of the victims.
-func (b *incumbent) offer(at, units []int32, total *cover.Total) {
+func (b *incumbent) offer(at, units []int32, total *cost.Total) {
 	cost, rank := victims.Cost(rulebook.CostOf(total)), b.rankOf(at)
 	// The order is total, so which plan is the best does not depend on the order in
 	// which engines offer. Keys are last and dearest to compare: they are only
@@ -346,8 +347,8 @@ func (b *incumbent) keysOf(dst []string, units []int32) []string {
 }
 
 // totalOf returns what units cost that free something to some purpose; see
-// [cover.Problem].
-func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover.Total) {
+// [least.Problem].
+func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cost.Total) {
 	b.sum = rows.Zeros(b.sum, b.types)
 	for n, u := range units {
 		unit := &b.units[u].Unit
@@ -359,7 +360,7 @@ func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover
 	// left overrun it together, and neither does alone.
 	total.Levels[rulebook.LevelOverrun] = b.budgets.overrun(b.usedBy(units))
 	total.Units = len(units)
-	total.Excess = cover.Excess(b.sum, wanted, b.c.Capacity())
+	total.Excess = cost.Excess(b.sum, wanted, b.c.Capacity())
 	return total
 }
 
@@ -384,7 +385,7 @@ type effort struct {
 	inTurn      int64 // what members in turn have taken of it,
 	pass        int64 // when they were asked last,
 	longest     int64 // and at most
-	cover.Meter       // what is left of it
+	least.Meter       // what is left of it
 	found       bool  // there is some plan for the members at hand
 	hasty       bool  // there is an answer without the decision
 	// Any plan will do. A refusal asks which members could be placed and when all
@@ -402,7 +403,7 @@ const pace, smallPace = 1 << 16, 1 << 12
 
 // begin gives a decision about so many members its budget.
 func (e *effort) begin(p *Planner, members int) {
-	*e = effort{most: p.Steps, set: p.Steps > 0, Meter: cover.Meter{Stop: p.Stop}}
+	*e = effort{most: p.Steps, set: p.Steps > 0, Meter: least.Meter{Stop: p.Stop}}
 	if e.most <= 0 {
 		hi, lo := bits.Mul64(uint64(victims.DefaultSteps(p.Cluster)), uint64(max(members, 1)))
 		if e.most = int64(lo); hi > 0 || e.most < 0 {

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // The highest rank and the highest priority of a cost are maxima. Maxima are not
@@ -32,14 +32,14 @@ func noCeiling() ceiling { return ceiling{rank: math.MaxInt64, priority: math.Ma
 func nobody() ceiling    { return ceiling{plain: true, rank: math.MinInt64, priority: math.MinInt64} }
 
 // below returns the ceiling of a plan: it admits who is no worse than those who go.
-func below(levels *cover.Levels) ceiling {
+func below(levels *cost.Levels) ceiling {
 	return ceiling{
 		plain: levels[rulebook.LevelOptedOut]+levels[rulebook.LevelOriginators] == 0,
 		rank:  levels[rulebook.LevelRank], priority: levels[rulebook.LevelPriority],
 	}
 }
 
-func (l *ceiling) admits(levels *cover.Levels) bool {
+func (l *ceiling) admits(levels *cost.Levels) bool {
 	return levels[rulebook.LevelRank] <= l.rank && levels[rulebook.LevelPriority] <= l.priority &&
 		!(l.plain && levels[rulebook.LevelOptedOut]+levels[rulebook.LevelOriginators] > 0)
 }
@@ -162,7 +162,7 @@ func (x *bounder) mayDo(l ceiling) bool {
 
 // setLevels sets the levels of so many victims below a ceiling. One of them has the
 // highest rank, and one the highest priority; the others have the least.
-func setLevels(levels *cover.Levels, n int64, most, least ceiling) {
+func setLevels(levels *cost.Levels, n int64, most, least ceiling) {
 	levels[rulebook.LevelRank], levels[rulebook.LevelPriority] = most.rank, most.priority
 	levels[rulebook.LevelVictims] = n
 	levels[rulebook.LevelSumRanks] = most.rank + (n-1)*min(least.rank, most.rank)
@@ -272,13 +272,13 @@ func (c *jobCase) least(h int32, lack []int64) (low sums, ok bool) {
 // to do one part of a plan the cheaper is then the better one, whatever the rest
 // is.
 type sums struct {
-	levels cover.Levels
-	work   cover.Wide
+	levels cost.Levels
+	work   resources.Wide
 	rank   rankSum // of the members' nodes
 }
 
 // add adds what a unit costs.
-func (s *sums) add(order *cover.Order, u *unit) {
+func (s *sums) add(order *cost.Order, u *unit) {
 	levels := u.Levels
 	levels[rulebook.LevelRank], levels[rulebook.LevelPriority] = 0, 0
 	s.levels = order.Join(&s.levels, 1, &levels)
@@ -286,13 +286,13 @@ func (s *sums) add(order *cover.Order, u *unit) {
 }
 
 // plus returns what both cost together.
-func (s *sums) plus(order *cover.Order, r *sums) sums {
+func (s *sums) plus(order *cost.Order, r *sums) sums {
 	return sums{order.Join(&s.levels, 1, &r.levels), s.work.Add(r.work), s.rank.add(r.rank)}
 }
 
 // comparePlus compares the sum of s and r with t. Mostly a level decides before all
 // of them are summed up.
-func (s *sums) comparePlus(order *cover.Order, r, t *sums) int {
+func (s *sums) comparePlus(order *cost.Order, r, t *sums) int {
 	// The lower half of a wide level carries into the one before it. Levels that are
 	// maxima are 0 in sums.
 	if s.levels[rulebook.LevelOwnLow]|r.levels[rulebook.LevelOwnLow] == 0 {

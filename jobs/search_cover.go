@@ -5,10 +5,10 @@ package jobs
 import (
 	"math/bits"
 
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A coverer states covering problems and has them solved: which units must go so
@@ -18,17 +18,17 @@ import (
 type coverer struct {
 	*jobCase
 	*effort
-	problem cover.Problem
+	problem least.Problem
 	rows    []int32 // what the units of the problem are, as rows of units
 	stated  []int32 // hosts that have a need
 	needOf  []int32 // the need of each host, or -1
 	lists   []int32 // the needs of tasks, one list after another
-	pieces  []cover.Part
+	pieces  []least.Part
 	short   []int64 // of hosts
 	wanted  resources.Vector
 
-	worker cover.Worker
-	found  cover.Selection
+	worker least.Worker
+	found  least.Selection
 }
 
 // reset makes the coverer that of a case whose hosts have changed.
@@ -41,13 +41,13 @@ func (x *coverer) reset() {
 }
 
 // begin states a problem without needs and units.
-func (x *coverer) begin(bounds []cover.Bound, soft []int64) {
+func (x *coverer) begin(bounds []least.Bound, soft []int64) {
 	for _, h := range x.stated {
 		x.needOf[h] = -1
 	}
 	x.stated, x.rows, x.lists, x.pieces = x.stated[:0], x.rows[:0], x.lists[:0], x.pieces[:0]
 	x.wanted = rows.Zeros(x.wanted, x.types)
-	x.problem = cover.Problem{
+	x.problem = least.Problem{
 		Needs: x.problem.Needs[:0], Units: x.problem.Units[:0], Bounds: bounds, Budgets: soft,
 		Order: x.order, Wanted: x.wanted, Capacity: x.c.Capacity(),
 	}
@@ -83,7 +83,7 @@ func (x *coverer) offerWithin(u int32) {
 }
 
 // aim sets the needs that a unit counts for in this problem.
-func (x *coverer) aim(stated *cover.Unit, u *unit) {
+func (x *coverer) aim(stated *least.Unit, u *unit) {
 	tasks := x.tasks[u.first:u.end]
 	if len(u.Parts) == 0 {
 		stated.Needs = x.needsOf(&x.cands[tasks[0]])
@@ -129,11 +129,11 @@ func (x *coverer) helps(u *unit) bool {
 func (x *coverer) run(steps int) {
 	switch {
 	case len(x.problem.Needs) == 0:
-		x.found = cover.Selection{Found: true, Proven: true, Units: x.found.Units[:0]}
+		x.found = least.Selection{Found: true, Proven: true, Units: x.found.Units[:0]}
 	case len(x.problem.Units) == 0:
-		x.found = cover.Selection{Proven: true, Units: x.found.Units[:0]}
+		x.found = least.Selection{Proven: true, Units: x.found.Units[:0]}
 	case x.effort.exhausted() || x.price() > x.effort.rest():
-		x.found = cover.Selection{Units: x.found.Units[:0]}
+		x.found = least.Selection{Units: x.found.Units[:0]}
 	default:
 		x.worker.Meter = &x.effort.Meter
 		x.worker.Least(&x.found, &x.problem, steps)
@@ -149,7 +149,7 @@ func (x *coverer) price() int64 {
 // onHost solves what must go from one host for what is lacking there, if that is
 // anything: of the units that may, by their levels below a ceiling. It reports
 // whether that can be. Queues need nothing here.
-func (x *coverer) onHost(h int32, lack resources.Vector, bounds []cover.Bound, soft []int64, may func(u int32) bool) bool {
+func (x *coverer) onHost(h int32, lack resources.Vector, bounds []least.Bound, soft []int64, may func(u int32) bool) bool {
 	x.begin(bounds, soft)
 	if resources.Positive(lack) != 0 {
 		for range x.needs.queues {

@@ -6,19 +6,19 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A chosen plan is the best of a decision, in rows of the full case.
 type chosen struct {
 	found  bool
 	cost   victims.Cost
-	levels cover.Levels // of cost, as bounds of domains are compared with them
-	rank   rankSum      // of the members' nodes, beyond the range of the cost's
-	domain int32        // the place of its domain in domains.list
-	at     []int32      // the host of each member of todo
+	levels cost.Levels // of cost, as bounds of domains are compared with them
+	rank   rankSum     // of the members' nodes, beyond the range of the cost's
+	domain int32       // the place of its domain in domains.list
+	at     []int32     // the host of each member of todo
 	units  []int32
 
 	proven bool // no plan is cheaper, or there is none
@@ -113,11 +113,11 @@ func (b *chosen) take(best *incumbent, hosts, units []int32) {
 type domainBound struct {
 	domain int32
 	free   bool // nobody need go for the nodes: nothing is known
-	levels cover.Levels
+	levels cost.Levels
 }
 
 // passes reports whether every plan in the domain costs more than some levels.
-func (x *domainBound) passes(levels *cover.Levels) bool {
+func (x *domainBound) passes(levels *cost.Levels) bool {
 	return !x.free && slices.Compare(x.levels[:], levels[:]) > 0
 }
 
@@ -163,7 +163,7 @@ func (x *bounder) bound(d int32) (b domainBound, ok bool) {
 		}
 		l := noCeiling()
 		l.plain = true
-		var levels cover.Levels
+		var levels cost.Levels
 		if !reaches(l) {
 			if l.plain = false; !reaches(l) {
 				return b, false

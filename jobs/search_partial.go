@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A partial is a plan under construction, kept as differences from the case: who
@@ -20,7 +20,7 @@ type partial struct {
 	*search
 
 	free   []int64       // of every host, with victims gone and members placed
-	left   []cover.Bound // what bounds leave
+	left   []least.Bound // what bounds leave
 	values []int64       // of left
 	short  []int64       // of every queue that is short
 	gone   []bool        // by candidate
@@ -68,7 +68,7 @@ func (x *partial) beginBounds() {
 	for _, b := range x.rooms.Bounds {
 		from := len(x.values)
 		x.values = append(x.values, b.Room.Value...)
-		x.left = append(x.left, cover.Bound{Room: resources.Limit{Value: x.values[from:len(x.values):len(x.values)], Defined: b.Room.Defined}})
+		x.left = append(x.left, least.Bound{Room: resources.Limit{Value: x.values[from:len(x.values):len(x.values)], Defined: b.Room.Defined}})
 	}
 }
 

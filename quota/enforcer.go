@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // An Enforcer decides which tasks of a queue should stop. Only Cluster must be set. It
@@ -117,7 +117,7 @@ type enforcement struct {
 	above       resources.Vector
 	vector      resources.Vector // scratch
 
-	meter  cover.Meter // of all work but searches over many tasks
+	meter  least.Meter // of all work but searches over many tasks
 	roster roster      // who may go, and who is taken
 	packer packer
 	walk   walk
@@ -136,7 +136,7 @@ func (x *enforcement) begin(e *Enforcer, quota Quota, now time.Time) {
 	x.wanted = resources.Positive(x.target)
 	x.list = slices.AppendSeq(x.list[:0], x.wanted.All())
 	x.finder.start(e)
-	x.meter = cover.Meter{Left: max(x.finder.left, leastSteps), Stop: e.Stop}
+	x.meter = least.Meter{Left: max(x.finder.left, leastSteps), Stop: e.Stop}
 }
 
 // decide picks the victims.

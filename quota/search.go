@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // finder is the memory of searches for the cheapest set of tasks, if the walk in
@@ -19,11 +20,11 @@ import (
 // and budgets then say what may go if they were chosen anew. In the end they are put
 // back, or replaced by what was found.
 type finder struct {
-	worker  cover.Worker
-	problem cover.Problem
+	worker  least.Worker
+	problem least.Problem
 	poser   poser
-	trial   cover.Selection // of the present search
-	found   cover.Selection // of the last one that found anything
+	trial   least.Selection // of the present search
+	found   least.Selection // of the last one that found anything
 	lifted  []unit
 	had     resources.Vector // what was freed before, or by the last set found
 	single  resources.Vector // what a task may have, if nobody else goes
@@ -31,7 +32,7 @@ type finder struct {
 
 	steps    int64       // elementary ones, of all searches
 	left     int64       // of the budget, for searches that need not be complete
-	share    cover.Meter // a part of it, for the present search
+	share    least.Meter // a part of it, for the present search
 	unproven bool
 }
 
@@ -255,7 +256,7 @@ func (x *enforcement) solve(tasks int) bool {
 // is longer than twice their number, gangs included.
 func (x *enforcement) allow(n int) bool {
 	f := &x.finder
-	f.share = cover.Meter{Left: x.meter.Left, Stop: x.e.Stop}
+	f.share = least.Meter{Left: x.meter.Left, Stop: x.e.Stop}
 	if n <= completeCandidates {
 		return true
 	}
@@ -278,14 +279,14 @@ const (
 )
 
 // costOrder is how they combine.
-var costOrder = cover.Order{Max: 1 << levelPriority, Count: levelTasks}
+var costOrder = cost.Order{Max: 1 << levelPriority, Count: levelTasks}
 
 // poser is the memory of the problem that is posed.
 type poser struct {
 	need   resources.Vector // what the set has to free, and at most what can be
-	bounds []cover.Bound
+	bounds []least.Bound
 	units  []unit
-	parts  []cover.Part // of units that take of something else than rooms
+	parts  []least.Part // of units that take of something else than rooms
 	lists  []int32      // of bounds
 	counts []int64      // amounts of parts
 
@@ -368,7 +369,7 @@ func (x *enforcement) allTypes() resources.Mask { return math.MaxUint64 >> (64 -
 func (k *poser) bound(room resources.Vector, types resources.Mask) int32 {
 	from := len(k.roomOf)
 	k.roomOf = append(k.roomOf, room...)
-	k.bounds = append(k.bounds, cover.Bound{Room: resources.Limit{Value: k.roomOf[from:len(k.roomOf):len(k.roomOf)], Defined: types}})
+	k.bounds = append(k.bounds, least.Bound{Room: resources.Limit{Value: k.roomOf[from:len(k.roomOf):len(k.roomOf)], Defined: types}})
 	return int32(len(k.bounds)) - 1
 }
 
@@ -419,7 +420,7 @@ func (x *enforcement) inOrder(w queue.ID) []int32 {
 // is all of the gang.
 func (x *enforcement) addUnit(i int32, whole bool, chain []int32) {
 	k, problem := &x.finder.poser, &x.finder.problem
-	u := cover.Unit{Size: x.sizeOf(i, whole), Needs: onlyOne}
+	u := least.Unit{Size: x.sizeOf(i, whole), Needs: onlyOne}
 	if !whole {
 		u.Bounds = chain
 	} else { // its size is in memory that is used again, and its bounds are those of its parts
@@ -444,7 +445,7 @@ func (x *enforcement) addUnit(i int32, whole bool, chain []int32) {
 	}
 	from, gang := len(k.parts), x.task(i).gang
 	if gang != noGang || named {
-		k.parts = append(k.parts, cover.Part{Size: u.Size, Needs: onlyOne, Bounds: chain})
+		k.parts = append(k.parts, least.Part{Size: u.Size, Needs: onlyOne, Bounds: chain})
 	}
 	if gang != noGang {
 		alone := int64(x.roster.gangs[gang].spare - x.roster.gangs[gang].single)
@@ -467,7 +468,7 @@ func (x *enforcement) addUnit(i int32, whole bool, chain []int32) {
 }
 
 // levelsOf returns what a task costs at each level.
-func (x *enforcement) levelsOf(i int32, t *victims.Task) (l cover.Levels) {
+func (x *enforcement) levelsOf(i int32, t *victims.Task) (l cost.Levels) {
 	l[levelPriority] = int64(t.Priority)
 	l[levelTasks] = 1
 	l[levelSumPriorities] = int64(t.Priority)
@@ -490,7 +491,7 @@ func (x *enforcement) levelsOf(i int32, t *victims.Task) (l cover.Levels) {
 func (k *poser) part(n int64, bound int32) {
 	k.counts = append(k.counts, n)
 	k.lists = append(k.lists, bound)
-	k.parts = append(k.parts, cover.Part{
+	k.parts = append(k.parts, least.Part{
 		Size:   k.counts[len(k.counts)-1 : len(k.counts) : len(k.counts)],
 		Bounds: k.lists[len(k.lists)-1 : len(k.lists) : len(k.lists)],
 	})

@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // An auditCase is what an audit judges, and the memory for the next: how things
@@ -503,7 +502,7 @@ func (x *auditCase) cost() (c Cost) {
 		if r.flags.has(flagOriginator) {
 			c.Originators++
 		}
-		c.Own = c.Own.Add(cover.WideOf(x.c.costOf(id)))
+		c.Own = c.Own.Add(resources.WideOf(x.c.costOf(id)))
 		// By the exported method, which converts what is stored back to times:
 		// a wrong conversion would show as a wrong cost.
 		t := x.c.TaskView(id)

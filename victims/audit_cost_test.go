@@ -16,7 +16,6 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // What a plan costs is what the oracle says, whoever made the plan.
@@ -75,9 +74,9 @@ func TestAuditorCost_ByHand(t *testing.T) {
 	a, p := c.build(t)
 	got := a.Cost(p, auditNow)
 	want := victims.Cost{
-		OptedOut: 1, Overrun: 1, Originators: 1, MaxRank: -1, MaxPriority: -1, Jobs: 1, Own: cover.WideOf(11),
+		OptedOut: 1, Overrun: 1, Originators: 1, MaxRank: -1, MaxPriority: -1, Jobs: 1, Own: resources.WideOf(11),
 		Victims: 2, SumRanks: -5, SumPriorities: -5,
-		Excess: resources.Share{Amount: 1, Of: 16}, Work: cover.Wide{}.AddTimes(130, 187_500_000), NodePenalty: 7, Node: 1,
+		Excess: resources.Share{Amount: 1, Of: 16}, Work: resources.Wide{}.AddTimes(130, 187_500_000), NodePenalty: 7, Node: 1,
 	}
 	require.Zero(t, got.Compare(&want), "got %+v, want %+v", got, want)
 

@@ -22,7 +22,6 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 func violationLines(vs []victims.Violation) (lines []string) {
@@ -153,7 +152,7 @@ func TestAuditInputUnchanged(t *testing.T) {
 		before.Victims = slices.Clone(p.Victims)
 		before.Ask.Size = slices.Clone(p.Ask.Size)
 		a.Audit(nil, p, auditNow)
-		if diff := cmp.Diff(&before, p, cmpopts.IgnoreUnexported(cover.Wide{})); diff != "" {
+		if diff := cmp.Diff(&before, p, cmpopts.IgnoreUnexported(resources.Wide{})); diff != "" {
 			t.Errorf("%s: plan (-before +after):\n%s", test.name, diff)
 		}
 		if diff := cmp.Diff(queues, a.Cluster.Tree().String()); diff != "" || version != a.Cluster.Version() {

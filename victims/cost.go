@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A Cost says what a set of victims costs. Of two sets the cheaper one is smaller in the
@@ -27,11 +27,11 @@ type Cost struct {
 	MaxRank       int64           // (c) the highest rank of a victim
 	MaxPriority   int64           // (d) the highest raw priority of a victim
 	Jobs          int             // (d) jobs stopped altogether, because too few members would remain
-	Own           cover.Wide      // (d2) the sum of the victims' own costs, Task.Cost
+	Own           resources.Wide  // (d2) the sum of the victims' own costs, Task.Cost
 	Victims       int             // (e) victims, counted as tasks
 	SumRanks      int64           // (f) the sum of their ranks
 	SumPriorities int64           // (f2) the sum of their raw priorities
-	Work          cover.Wide      // (g) the work lost: nanoseconds by weight
+	Work          resources.Wide  // (g) the work lost: nanoseconds by weight
 	Excess        resources.Share // (h) the largest share freed beyond need
 	NodePenalty   int64           // (i) the rank of the chosen node, Node.Penalty
 	Node          int             // (i) its place: a number that grows along node order
@@ -41,7 +41,7 @@ type Cost struct {
 	// Work; there is none if no victim weighs more than 1.
 	LostTime   time.Duration
 	LostType   string
-	LostAmount cover.Wide
+	LostAmount resources.Wide
 }
 
 // Compare returns a negative number, 0 or a positive one as c is cheaper than, as cheap
@@ -67,10 +67,10 @@ func (c *Cost) String() string {
 	add(true, "highest rank %d", c.MaxRank)
 	add(true, "highest priority %d", c.MaxPriority)
 	add(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job"))
-	add(c.Own != cover.Wide{}, "own cost %v", c.Own)
+	add(c.Own != resources.Wide{}, "own cost %v", c.Own)
 	add(true, "%s", counted(c.Victims, "victim"))
 	add(c.Victims > 1, "ranks sum up to %d", c.SumRanks)
-	add(c.LostTime > 0 || c.Work == cover.Wide{}, "%s of work lost", c.lostTime()) // a bound knows no times
+	add(c.LostTime > 0 || c.Work == resources.Wide{}, "%s of work lost", c.lostTime()) // a bound knows no times
 	add(c.LostType != "", "%s", c.lostAmount())
 	add(c.Excess.Amount > 0, "%s freed beyond need", portion(c.Excess, "the cluster"))
 	return strings.Join(parts, ", ")
@@ -96,12 +96,12 @@ func (c *Cost) lostAmount() string {
 	}
 	const second, hour = uint64(time.Second), uint64(time.Hour)
 	per, unit := hour, "hours"
-	if few := c.LostAmount.Div(hour / 10 * uint64(one)); few == (cover.Wide{}) && c.LostAmount != few {
+	if few := c.LostAmount.Div(hour / 10 * uint64(one)); few == (resources.Wide{}) && c.LostAmount != few {
 		per, unit = second, "seconds"
 	}
 	// In thousandths, rounded.
 	part := per / 1000 * uint64(one)
-	n, ok := c.LostAmount.Add(cover.WideOf(int64(part / 2))).Div(part).Int64()
+	n, ok := c.LostAmount.Add(resources.WideOf(int64(part / 2))).Div(part).Int64()
 	if !ok {
 		return "centuries of " + plain.Name(c.LostType)
 	}
@@ -218,7 +218,7 @@ func (c *Cost) compareAt(d *Cost, level rulebook.Level) int {
 
 // A ranking is the order of sets of victims in a decision.
 type ranking struct {
-	cover.Order
+	cost.Order
 	memory []int8 // of its sequence
 	byWork bool   // work counts
 }

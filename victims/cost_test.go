@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // costLadder is costs from the cheapest to the costliest. Each differs from the
@@ -35,15 +34,15 @@ var costLadder = func() (ladder []costRung) {
 	step("node rank", func(c *Cost) { c.NodePenalty = -8 })
 	step("excess", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 1000} })
 	step("excess as a share", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 999} })
-	step("work", func(c *Cost) { c.Work = cover.WideOf(1) })
-	step("work beyond 64 bits", func(c *Cost) { c.Work = cover.WideOf(1).Lsh(64) })
+	step("work", func(c *Cost) { c.Work = resources.WideOf(1) })
+	step("work beyond 64 bits", func(c *Cost) { c.Work = resources.WideOf(1).Lsh(64) })
 	step("sum of priorities", func(c *Cost) { c.SumPriorities = -8 })
 	step("sum of ranks", func(c *Cost) { c.SumRanks = -8 })
 	step("number of victims", func(c *Cost) { c.Victims, c.SumRanks = 2, -18 })
-	step("own cost", func(c *Cost) { c.Own = cover.WideOf(1) })
+	step("own cost", func(c *Cost) { c.Own = resources.WideOf(1) })
 	step("own cost beyond 64 bits", func(c *Cost) {
 		for range 3 {
-			c.Own = c.Own.Add(cover.WideOf(math.MaxInt64))
+			c.Own = c.Own.Add(resources.WideOf(math.MaxInt64))
 		}
 	})
 	step("jobs", func(c *Cost) { c.Jobs = 1 })
@@ -90,10 +89,10 @@ func drawCost(t *rapid.T, label string) *Cost {
 	return &Cost{
 		OptedOut: few.Draw(t, label), Overrun: -rank.Draw(t, "overrun"), Originators: few.Draw(t, "originators"),
 		MaxRank: rank.Draw(t, "rank"), MaxPriority: rank.Draw(t, "priority"), Jobs: few.Draw(t, "jobs"),
-		Own: cover.WideOf(-rank.Draw(t, "own")), Victims: few.Draw(t, "victims"),
+		Own: resources.WideOf(-rank.Draw(t, "own")), Victims: few.Draw(t, "victims"),
 		SumRanks: rank.Draw(t, "ranks"), SumPriorities: rank.Draw(t, "priorities"),
 		Excess:      resources.Share{Amount: rank.Draw(t, "excess") + 1, Of: 2},
-		Work:        cover.WideOf(int64(few.Draw(t, "work"))),
+		Work:        resources.WideOf(int64(few.Draw(t, "work"))),
 		NodePenalty: rank.Draw(t, "node rank"), Node: few.Draw(t, "node"),
 	}
 }
@@ -128,9 +127,9 @@ func TestCostString(t *testing.T) {
 		{
 			Cost{
 				OptedOut: 1, Overrun: 8, Originators: 2, MaxRank: -3, MaxPriority: 4, Jobs: 5,
-				Own: cover.WideOf(math.MaxInt64).Add(cover.WideOf(math.MaxInt64)).Add(cover.WideOf(2)), Victims: 6,
-				SumRanks: -7, Excess: resources.Share{Amount: 3, Of: 12}, Work: cover.WideOf(int64(10 * time.Minute)).Times(250_000_000), Node: 11,
-				LostTime: 10 * time.Minute, LostType: "gpu", LostAmount: cover.WideOf(int64(10 * time.Minute)).Times(3),
+				Own: resources.WideOf(math.MaxInt64).Add(resources.WideOf(math.MaxInt64)).Add(resources.WideOf(2)), Victims: 6,
+				SumRanks: -7, Excess: resources.Share{Amount: 3, Of: 12}, Work: resources.WideOf(int64(10 * time.Minute)).Times(250_000_000), Node: 11,
+				LostTime: 10 * time.Minute, LostType: "gpu", LostAmount: resources.WideOf(int64(10 * time.Minute)).Times(3),
 			},
 			"1 opted out, 8 beyond soft budgets, 2 originators, highest rank -3, highest priority 4, 5 jobs stopped, " +
 				"own cost 18446744073709551616, 6 victims, ranks sum up to -7, 10m0s of work lost, 0.5 gpu-hours, 25% of the cluster freed beyond need",
@@ -144,18 +143,18 @@ func TestCostString(t *testing.T) {
 
 func TestWork(t *testing.T) {
 	const longest = math.MaxInt64
-	twice := cover.WideOf(longest).Add(cover.WideOf(longest))
+	twice := resources.WideOf(longest).Add(resources.WideOf(longest))
 	for _, tt := range []struct {
-		work cover.Wide
+		work resources.Wide
 		ns   int64
 		fits bool
 	}{
-		{cover.Wide{}, 0, true},
-		{cover.WideOf(-5), 0, true},
-		{cover.WideOf(math.MinInt64), 0, true},
-		{cover.WideOf(int64(time.Hour)).Add(cover.WideOf(int64(time.Second))), int64(time.Hour + time.Second), true},
-		{cover.WideOf(longest), longest, true},
-		{cover.WideOf(longest).Add(cover.WideOf(1)), 0, false},
+		{resources.Wide{}, 0, true},
+		{resources.WideOf(-5), 0, true},
+		{resources.WideOf(math.MinInt64), 0, true},
+		{resources.WideOf(int64(time.Hour)).Add(resources.WideOf(int64(time.Second))), int64(time.Hour + time.Second), true},
+		{resources.WideOf(longest), longest, true},
+		{resources.WideOf(longest).Add(resources.WideOf(1)), 0, false},
 		{twice, 0, false},
 		{twice.Add(twice), 0, false}, // its low half is small
 	} {
@@ -168,13 +167,13 @@ func TestWork(t *testing.T) {
 
 // TestCostLost is what a cost says of work: the time, and amounts by time in a unit of its type.
 func TestCostLost(t *testing.T) {
-	amounts := func(n int64, d time.Duration) cover.Wide { return cover.WideOf(n).Times(uint64(d)) }
+	amounts := func(n int64, d time.Duration) resources.Wide { return resources.WideOf(n).Times(uint64(d)) }
 	for _, tt := range []struct {
 		cost Cost
 		want string
 	}{
 		{Cost{}, "0s of work lost"},
-		{Cost{Work: cover.WideOf(1)}, "1 victim"}, // of a bound no times are known
+		{Cost{Work: resources.WideOf(1)}, "1 victim"}, // of a bound no times are known
 		{Cost{LostTime: time.Hour + time.Second}, "1h0m1s of work lost"},
 		{Cost{LostTime: math.MaxInt64}, "centuries of work lost"},
 		{Cost{LostTime: 3 * time.Hour, LostType: "gpu", LostAmount: amounts(8, 3*time.Hour)}, "3h0m0s of work lost, 24 gpu-hours"},
@@ -183,7 +182,7 @@ func TestCostLost(t *testing.T) {
 		{Cost{LostTime: 1, LostType: "gpu", LostAmount: amounts(1, 90*time.Second)}, "1ns of work lost, 90 gpu-seconds"},
 		{Cost{LostTime: 1, LostType: "cpu", LostAmount: amounts(12_345, time.Hour)}, "1ns of work lost, 12.3 cpu-hours"},
 		{Cost{LostTime: 1, LostType: "memory", LostAmount: amounts(3<<29, time.Hour)}, "1ns of work lost, 1.5Gi memory-hours"},
-		{Cost{LostTime: 1, LostType: "gpu", LostAmount: cover.WideOf(1).Lsh(127)}, "1ns of work lost, centuries of gpu"},
+		{Cost{LostTime: 1, LostType: "gpu", LostAmount: resources.WideOf(1).Lsh(127)}, "1ns of work lost, centuries of gpu"},
 	} {
 		if tt.cost.Victims = 1; !strings.HasSuffix(tt.cost.String(), ", "+tt.want) {
 			t.Errorf("%q, want %q", tt.cost.String(), tt.want)
@@ -193,12 +192,12 @@ func TestCostLost(t *testing.T) {
 
 // workIsExact: however long the parts, work adds up and compares as integers do.
 func workIsExact(t *rapid.T) {
-	var sums [2]cover.Wide
+	var sums [2]resources.Wide
 	var want [2]*big.Int
 	for i := range sums {
 		want[i] = new(big.Int)
 		for _, d := range rapid.SliceOfN(rapid.Int64(), 0, 9).Draw(t, "durations") {
-			sums[i] = sums[i].Add(cover.WideOf(d))
+			sums[i] = sums[i].Add(resources.WideOf(d))
 			want[i].Add(want[i], big.NewInt(max(d, 0)))
 		}
 		if d, ok := sums[i].Int64(); ok != want[i].IsInt64() || ok && d != want[i].Int64() {
@@ -219,7 +218,7 @@ func FuzzWorkIsExact(f *testing.F) {
 // TestWorkOfAll shows that the longest work of as many tasks as a cluster can
 // have stays in range: doubling the longest 31 times makes it larger each time.
 func TestWorkOfAll(t *testing.T) {
-	w := cover.Wide{}.AddTimes(math.MaxUint64, 1)
+	w := resources.Wide{}.AddTimes(math.MaxUint64, 1)
 	for i := range 31 {
 		if next := w.Add(w); next.Compare(w) <= 0 {
 			t.Fatalf("wrapped at 2^%d tasks", i+1)

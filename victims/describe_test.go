@@ -13,7 +13,6 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // One line says it all where nobody has to stop.
@@ -136,7 +135,7 @@ func TestCost_String(t *testing.T) {
 		{victims.Cost{Victims: 1}, "highest rank 0, highest priority 0, 1 victim, 0s of work lost"},
 		{victims.Cost{
 			OptedOut: 2, Originators: 1, MaxRank: -3, MaxPriority: 4, Jobs: 1, Victims: 5, SumRanks: -20,
-			Excess: resources.Share{Amount: 6 << 30, Of: 8 << 30}, Work: cover.WideOf(int64(90 * time.Second)), LostTime: 90 * time.Second, Node: 7,
+			Excess: resources.Share{Amount: 6 << 30, Of: 8 << 30}, Work: resources.WideOf(int64(90 * time.Second)), LostTime: 90 * time.Second, Node: 7,
 		}, "2 opted out, 1 originator, highest rank -3, highest priority 4, 1 job stopped, 5 victims, " +
 			"ranks sum up to -20, 1m30s of work lost, 75% of the cluster freed beyond need"},
 	} {

@@ -5,12 +5,12 @@ package victims
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // eligibility says who may be a victim of an ask: the rules that asks share with jobs, and
@@ -125,7 +125,7 @@ func (e *eligibility) rankOf(id TaskID) int64 {
 }
 
 // levels returns what stopping a task costs, but for work and excess.
-func (e *eligibility) levels(id TaskID) cover.Levels {
+func (e *eligibility) levels(id TaskID) cost.Levels {
 	r := &e.c.tasks[id]
 	x := eligible.Loss{
 		Rank: e.Rank(r.leaf, r.priority), Priority: r.priority,
@@ -135,7 +135,7 @@ func (e *eligibility) levels(id TaskID) cover.Levels {
 }
 
 // work returns the work that stopping a task loses: its time by its weight.
-func (e *eligibility) work(id TaskID) cover.Wide {
+func (e *eligibility) work(id TaskID) resources.Wide {
 	return e.weights.Work(e.c.size(id), e.c.lost(id, e.ns))
 }
 

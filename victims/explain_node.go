@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // What can come of a node: the words of NodeFinding.Verdict, where each is explained.
@@ -111,7 +111,7 @@ const fewExact, nearest = 64, 16
 // A nearNode is a row of the findings with a bound on what a plan costs.
 type nearNode struct {
 	row    int
-	levels cover.Levels
+	levels cost.Levels
 }
 
 // boundNodes marks the nodes of which a bound tells that every plan costs more than
@@ -139,9 +139,9 @@ func (d *decision) boundNodes(e *Explanation) {
 			}
 		}
 		f.ByBound, f.Verdict = true, verdictCostlier
-		f.Cost = Cost(rulebook.CostOf(&cover.Total{Levels: levels, Work: work}))
+		f.Cost = Cost(rulebook.CostOf(&cost.Total{Levels: levels, Work: work}))
 		f.Cost.NodePenalty, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
-		at, _ := slices.BinarySearchFunc(near, levels, func(x nearNode, levels cover.Levels) int {
+		at, _ := slices.BinarySearchFunc(near, levels, func(x nearNode, levels cost.Levels) int {
 			return cmp.Or(slices.Compare(x.levels[:], levels[:]), -1) // those before it stay before it
 		})
 		if at < nearest {

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // What an explanation says of a random case is so: where a rule, relaxed,
@@ -249,7 +249,7 @@ func propertyExplainAgrees(t *rapid.T) {
 	c := world.Cases(world.Large).Draw(t, "case")
 	before, _ := decide(t, c)
 	e, cluster := explain(t, c)
-	if diff := cmp.Diff(before, &e.Decision, cmp.AllowUnexported(cover.Wide{}), cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}), byText[victims.Version]()); diff != "" {
+	if diff := cmp.Diff(before, &e.Decision, cmp.AllowUnexported(resources.Wide{}), cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}), byText[victims.Version]()); diff != "" {
 		t.Fatalf("Decide (-) and Explain (+) differ:\n%s\n%v", diff, c)
 	}
 

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A gang is a running job that needs some number of its members. As many as it
@@ -250,7 +250,7 @@ func (u *unitSet) addWhole(d *decision, site *site, row int32) {
 		return
 	}
 	order := rulebook.PlanOrder()
-	unit := cover.Unit{Size: u.block(d.c.types)}
+	unit := least.Unit{Size: u.block(d.c.types)}
 	from := len(u.parts)
 	more := len(u.keys)
 	for i, id := range x.members {

@@ -15,8 +15,8 @@ import (
 	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // The planner agrees with package oracle, which decides by definition, on
@@ -206,7 +206,7 @@ func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 }
 
 // integer reads an amount of 128 bits.
-func integer(w cover.Wide) *big.Int {
+func integer(w resources.Wide) *big.Int {
 	n, ok := new(big.Int).SetString(w.String(), 10)
 	if !ok {
 		panic("no integer: " + w.String())

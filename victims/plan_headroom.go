@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // If headroom is short as well as a node, one set has to make both. What makes
@@ -158,7 +159,7 @@ func (d *decision) searchPool() {
 	d.state(&s, d.wanted(&s))
 	lesser := d.worker.OnlyLesser
 	d.worker.OnlyLesser = false
-	if p.shared = (cover.Selection{Units: p.shared.Units[:0]}); d.affords(len(p.units)) {
+	if p.shared = (least.Selection{Units: p.shared.Units[:0]}); d.affords(len(p.units)) {
 		d.solve(&p.shared, &p.unitSet, nil)
 	}
 	d.worker.OnlyLesser = lesser
@@ -168,7 +169,7 @@ func (d *decision) searchPool() {
 }
 
 // makesHeadroom reports whether a set meets every headroom need.
-func (d *decision) makesHeadroom(s *cover.Selection, u *unitSet) bool {
+func (d *decision) makesHeadroom(s *least.Selection, u *unitSet) bool {
 	for i, short := range d.needs.short {
 		if !d.meets(u, s.Units, int32(1+i), short) {
 			return false
@@ -320,16 +321,16 @@ func (p *headroomPool) thinGangs(d *decision) []int32 {
 
 // A pooledGang is a gang of a pool with what tells it from others.
 type pooledGang struct {
-	levels         cover.Levels
+	levels         cost.Levels
 	share, members int64
 	gang           int32
 }
 
 // A pooledTask is a task of a pool with what tells it from others.
 type pooledTask struct {
-	levels cover.Levels
+	levels cost.Levels
 	share  int64 // see shareOf
-	work   cover.Wide
+	work   resources.Wide
 	id     TaskID
 }
 

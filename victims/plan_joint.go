@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/weigh"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // In any but a small cluster, what makes headroom is too much to search node by node. So the least
@@ -83,7 +83,7 @@ const (
 )
 
 // leastLevels bound every plan: ranks and priorities may be negative, all else not.
-var leastLevels = cover.Levels{
+var leastLevels = cost.Levels{
 	rulebook.LevelRank: math.MinInt64, rulebook.LevelPriority: math.MinInt64,
 	rulebook.LevelSumRanks: math.MinInt64, rulebook.LevelSumPriorities: math.MinInt64,
 }
@@ -346,7 +346,7 @@ func (j *jointSearch) closely(p *prospect) bool {
 // least sets the levels of a plan for a node with so many victims to the least there can be.
 func (j *jointSearch) least(p *prospect, count int64) {
 	rank, priority := j.leastRank(p.node)
-	if p.levels == leastLevels || p.levels == (cover.Levels{}) {
+	if p.levels == leastLevels || p.levels == (cost.Levels{}) {
 		p.levels[rulebook.LevelRank], p.levels[rulebook.LevelPriority] = rank, priority
 	}
 	p.levels[rulebook.LevelVictims], p.levels[rulebook.LevelSumRanks], p.levels[rulebook.LevelSumPriorities] = count, count*rank, count*priority
@@ -411,7 +411,7 @@ type frontier struct {
 
 // A prospect is a node with a bound on what a plan for it costs.
 type prospect struct {
-	levels cover.Levels
+	levels cost.Levels
 	node   NodeID
 	spare  int64 // by how much its tasks exceed what the bound takes
 	here   int64 // how many victims are on the node at least; see jointSearch

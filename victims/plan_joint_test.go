@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/weigh"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // crowd is a cluster of a few nodes with many small tasks of leaves a, b, and c, and
@@ -74,7 +74,7 @@ func TestJoint_AgainstAllSets(t *testing.T) {
 		d := crowd(t, 12)
 		j := d.jointSearch()
 		j.dimensions()
-		d.best.Found, d.best.Total.Levels = true, cover.Levels{}
+		d.best.Found, d.best.Total.Levels = true, cost.Levels{}
 		d.best.Total.Levels[rulebook.LevelOptedOut], d.best.Total.Levels[rulebook.LevelPriority] = 9, 9
 		d.best.Total.Levels[rulebook.LevelOwnLow], d.best.Total.Levels[rulebook.LevelVictims] = 99, 99
 		j.tied = true

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A posed says which tasks and gangs the rows of the last stated site stand for, and what
@@ -42,7 +42,7 @@ type posedUnits struct {
 
 // A crew is a gang as a whole: what stopping it costs at least.
 type crew struct {
-	levels cover.Levels
+	levels cost.Levels
 	out    bool // a rule keeps some member
 }
 
@@ -111,7 +111,7 @@ const mostLanes = 1 << 11
 func (d *decision) stateRoughly(s *search.Site, sums digestRow, digest *nodeDigest) {
 	priority := sums.of.gauges[sums.row].minPriority
 	rank := d.eligible.LeastRank(priority)
-	row := search.Row{Size: d.c.row(sums.of.largest, sums.row), Count: int64(len(digest.ids)), Levels: cover.Levels{
+	row := search.Row{Size: d.c.row(sums.of.largest, sums.row), Count: int64(len(digest.ids)), Levels: cost.Levels{
 		rulebook.LevelRank: rank, rulebook.LevelPriority: int64(priority), rulebook.LevelVictims: 1, rulebook.LevelSumRanks: rank, rulebook.LevelSumPriorities: int64(priority),
 	}}
 	x := &d.problem.posed
@@ -182,9 +182,9 @@ func (d *decision) restate(s *search.Site, digest *nodeDigest) {
 }
 
 // leastLevels returns what a task of a lane costs at least.
-func (d *decision) leastLevels(id TaskID, l *lane) cover.Levels {
+func (d *decision) leastLevels(id TaskID, l *lane) cost.Levels {
 	rank := d.eligible.LeastRank(l.priority)
-	levels := cover.Levels{
+	levels := cost.Levels{
 		rulebook.LevelRank: rank, rulebook.LevelPriority: int64(l.priority),
 		rulebook.LevelVictims: 1, rulebook.LevelSumRanks: rank, rulebook.LevelSumPriorities: int64(l.priority),
 	}
@@ -195,7 +195,7 @@ func (d *decision) leastLevels(id TaskID, l *lane) cover.Levels {
 		levels[rulebook.LevelOriginators] = 1
 	}
 	if len(d.c.costs) > 0 {
-		levels[rulebook.LevelOwn], levels[rulebook.LevelOwnLow] = cover.WideOf(d.c.costOf(id)).Split()
+		levels[rulebook.LevelOwn], levels[rulebook.LevelOwnLow] = resources.WideOf(d.c.costOf(id)).Halves()
 	}
 	return levels
 }
@@ -365,7 +365,7 @@ func (d *decision) Solve(n int32) bool {
 }
 
 // Try offers the cheapest plan among some units of the site that was stated last.
-func (d *decision) Try(s *search.Site, picks []search.Pick) (total cover.Total, ok bool) {
+func (d *decision) Try(s *search.Site, picks []search.Pick) (total cost.Total, ok bool) {
 	// Searches ask the caller as they begin, and one that is to end finds what there is
 	// at once.
 	if d.trial.meter.Ask(); d.trial.meter.Stopped || d.needs.open() {

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Planners that have a predicate search as others do, and ask it about the best
@@ -463,7 +464,7 @@ func (h *hearing) suffices(n NodeID, units []int32) bool {
 }
 
 // totalOf returns what a set of units costs.
-func (h *hearing) totalOf(u *unitSet, units []int32) (t cover.Total) {
+func (h *hearing) totalOf(u *unitSet, units []int32) (t cost.Total) {
 	d := h.d
 	sum := d.scratch.sum
 	clear(sum)
@@ -482,7 +483,7 @@ func (h *hearing) totalOf(u *unitSet, units []int32) (t cover.Total) {
 		}
 	}
 	d.scratch.amounts, d.scratch.sum = used, sum
-	t.Excess = cover.Excess(sum, d.problem.Wanted, d.problem.Capacity)
+	t.Excess = cost.Excess(sum, d.problem.Wanted, d.problem.Capacity)
 	return t
 }
 
@@ -490,17 +491,17 @@ func (h *hearing) totalOf(u *unitSet, units []int32) (t cover.Total) {
 // are as many bounds as queues with a guarantee, and the units of a node touch
 // few of them. So a bound is copied when it is touched first.
 type boundState struct {
-	source []cover.Bound
-	left   []cover.Bound // by row; a row counts if its stamp is the current one
+	source []least.Bound
+	left   []least.Bound // by row; a row counts if its stamp is the current one
 	stamps []uint32
 	stamp  uint32
 }
 
 // reset begins with all of the bounds, and no unit.
-func (s *boundState) reset(bounds []cover.Bound) {
+func (s *boundState) reset(bounds []least.Bound) {
 	s.source = bounds
 	for len(s.left) < len(bounds) {
-		s.left, s.stamps = append(s.left, cover.Bound{}), append(s.stamps, 0)
+		s.left, s.stamps = append(s.left, least.Bound{}), append(s.stamps, 0)
 	}
 	if s.stamp++; s.stamp == 0 { // it has gone round
 		clear(s.stamps)
@@ -509,7 +510,7 @@ func (s *boundState) reset(bounds []cover.Bound) {
 }
 
 // at returns what is left of a bound.
-func (s *boundState) at(row int32) *cover.Bound {
+func (s *boundState) at(row int32) *least.Bound {
 	b := &s.left[row]
 	if s.stamps[row] != s.stamp {
 		s.stamps[row] = s.stamp
@@ -519,7 +520,7 @@ func (s *boundState) at(row int32) *cover.Bound {
 }
 
 // take takes a unit if every bound is kept then, and reports whether it has.
-func (s *boundState) take(u *cover.Unit) bool {
+func (s *boundState) take(u *least.Unit) bool {
 	s.change(u, resources.SubOnlyExisting)
 	if s.keeps(u) {
 		return true
@@ -530,7 +531,7 @@ func (s *boundState) take(u *cover.Unit) bool {
 }
 
 // change changes what is left of the bounds that a unit touches by its size.
-func (s *boundState) change(u *cover.Unit, room func(dst, l resources.Limit, v resources.Vector) resources.Limit) {
+func (s *boundState) change(u *least.Unit, room func(dst, l resources.Limit, v resources.Vector) resources.Limit) {
 	for part := range u.All {
 		for _, row := range part.Bounds {
 			b := s.at(row)
@@ -540,7 +541,7 @@ func (s *boundState) change(u *cover.Unit, room func(dst, l resources.Limit, v r
 }
 
 // keeps reports whether the bounds that a unit touches are kept.
-func (s *boundState) keeps(u *cover.Unit) bool {
+func (s *boundState) keeps(u *least.Unit) bool {
 	for part := range u.All {
 		for _, row := range part.Bounds {
 			b := s.at(row)

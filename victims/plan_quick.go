@@ -6,10 +6,10 @@ import (
 	"cmp"
 	"math/bits"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // The inner loop of every decision: what a few sums of the digest tell of a node. It is
@@ -67,7 +67,7 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	// amounts together. So each loses at least as much as such a task.
 	count := d.best.Total.Levels[rulebook.LevelVictims]
 	last, weight := sums.of.latest[int(sums.row)*numLatest], d.leastWeight(sums)
-	work := cover.Wide{}.AddTimes(d.since(last), weight).Times(uint64(count))
+	work := resources.Wide{}.AddTimes(d.since(last), weight).Times(uint64(count))
 	if c := work.Compare(d.best.Total.Work); c > 0 {
 		return true
 	}
@@ -157,7 +157,7 @@ func (d *decision) beatenAlong(n NodeID, rank int64) bool {
 	c, l := d.c, &d.best.Total.Levels
 	sums, priority, count := digestRow{&c.digest.digestRows, n}, int64(c.digest.gauges[n].minPriority), int64(0)
 	for _, what := range d.problem.order.Sequence {
-		if what >= int8(cover.NumLevels) && d.engine.Lesser {
+		if what >= int8(cost.NumLevels) && d.engine.Lesser {
 			return true
 		}
 		// Only the number of victims, and what is listed after it in [Level], depends on
@@ -272,7 +272,7 @@ func reaches(count, amount, short int64) bool {
 }
 
 // leastTime returns the time that so many victims on a node lose at least.
-func (d *decision) leastTime(sums digestRow, count int64) (time cover.Wide) {
+func (d *decision) leastTime(sums digestRow, count int64) (time resources.Wide) {
 	latest := sums.of.latest[int(sums.row)*numLatest:][:numLatest]
 	for _, start := range latest[:min(count, numLatest)] {
 		time = time.AddTimes(d.since(start), 1)

@@ -5,10 +5,11 @@ package victims
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Which nodes are searched, and in what order, is the matter of package search. Here the
@@ -29,14 +30,14 @@ func (b *incumbent) node() NodeID { return NodeID(b.Node) }
 
 // losesTo reports whether a plan of some levels would be better by them alone. Any
 // would if there is none yet.
-func (b *incumbent) losesTo(levels *cover.Levels) bool {
+func (b *incumbent) losesTo(levels *cost.Levels) bool {
 	return !b.Found || slices.Compare(levels[:], b.Total.Levels[:]) < 0
 }
 
 // note notes what bounds ask of the plan: its work, its excess and a type that decided.
 func (b *incumbent) note(capacities []int64) {
 	share, l := b.Total.Excess, &b.Total.Levels
-	b.single = *l == cover.Levels{
+	b.single = *l == cost.Levels{
 		rulebook.LevelRank: l[rulebook.LevelRank], rulebook.LevelPriority: l[rulebook.LevelPriority], rulebook.LevelVictims: 1,
 		rulebook.LevelSumRanks: l[rulebook.LevelRank], rulebook.LevelSumPriorities: l[rulebook.LevelPriority],
 	}
@@ -50,10 +51,10 @@ func (b *incumbent) note(capacities []int64) {
 
 // A problem is what is posed to the worker, and the memory for it.
 type problem struct {
-	cover.Problem
+	least.Problem
 	order    ranking
 	one      [1]int64 // what a blocker's need is short of
-	comparer func(a, b *cover.Total) int
+	comparer func(a, b *cost.Total) int
 	costs    [2]Cost // that are being compared
 	budgets  budgetRows
 	mix      mixture
@@ -261,7 +262,7 @@ func (d *decision) searchAround(s *search.Scan, allowed int64) {
 		first = sequence[0]
 	}
 	scan := func() bool { return d.scan(s) }
-	if first == cover.ByWork {
+	if first == cost.ByWork {
 		if !d.engine.Front(s) {
 			d.trial.proven, d.trial.levels = false, false
 		}
@@ -275,7 +276,7 @@ func (d *decision) searchAround(s *search.Scan, allowed int64) {
 		return
 	}
 	d.searchAlone()
-	if first < cover.NumLevels && !d.trial.meter.Stopped {
+	if first < cost.NumLevels && !d.trial.meter.Stopped {
 		d.trial.lesser = d.showLeast(s) && roomy
 	}
 	if d.trial.lesser && d.trial.brief {
@@ -412,7 +413,7 @@ func (d *decision) wanted(s *site) resources.Vector {
 }
 
 // limit returns what a set may cost to matter beside the best so far.
-func (d *decision) limit() *cover.Total {
+func (d *decision) limit() *cost.Total {
 	if d.best.Found && d.limiting() {
 		return &d.best.Total
 	}
@@ -430,7 +431,7 @@ func (d *decision) state(s *site, wanted resources.Vector) {
 	for range s.blockers {
 		needs = append(needs, p.one[:])
 	}
-	p.Problem = cover.Problem{
+	p.Problem = least.Problem{
 		Needs: needs, Bounds: d.eligible.Rooms.Bounds, Budgets: p.budgets.left, Order: p.order.Order,
 		Wanted: wanted, Capacity: d.c.total,
 	}
@@ -439,13 +440,13 @@ func (d *decision) state(s *site, wanted resources.Vector) {
 // solve finds the cheapest of the units that solves the problem as stated and
 // costs no more than the limit. If the caller ends the decision and there is a plan, nothing
 // more is found.
-func (d *decision) solve(dst *cover.Selection, u *unitSet, limit *cover.Total) {
+func (d *decision) solve(dst *least.Selection, u *unitSet, limit *cost.Total) {
 	switch {
 	case len(u.units) == 0:
-		*dst = cover.Selection{Units: dst.Units[:0], Proven: true, LevelsProven: true}
+		*dst = least.Selection{Units: dst.Units[:0], Proven: true, LevelsProven: true}
 		return
 	case d.ended():
-		*dst = cover.Selection{Units: dst.Units[:0]}
+		*dst = least.Selection{Units: dst.Units[:0]}
 		d.trial.note(dst)
 		return
 	}
@@ -464,14 +465,14 @@ func (d *decision) solve(dst *cover.Selection, u *unitSet, limit *cover.Total) {
 func (d *decision) ended() bool { return d.best.Found && d.trial.meter.Stopped }
 
 // compareTotals is the caller's order of costs, for sets on one node.
-func (d *decision) compareTotals(a, b *cover.Total) int {
+func (d *decision) compareTotals(a, b *cost.Total) int {
 	costs := &d.problem.costs
 	costs[0], costs[1] = Cost(rulebook.CostOf(a)), Cost(rulebook.CostOf(b))
 	return d.p.Compare(&costs[0], &costs[1])
 }
 
 // offer makes a set for a node the best if it costs less.
-func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
+func (d *decision) offer(n NodeID, s *least.Selection, u *unitSet) {
 	if !s.Found {
 		return
 	}

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A unitSet is the candidates of one problem, as units and as tasks, and the
 // memory for what units are made of.
 type unitSet struct {
-	units []cover.Unit
+	units []least.Unit
 	ids   []TaskID // by unit: the task, or a member of the gang
 	gang  []int32  // by unit: the gang that it is as a whole, or -1
 	bound bool     // some unit has bounds
@@ -28,9 +28,9 @@ type unitSet struct {
 	picks   []int32
 	picked  NodeID
 
-	parts   []cover.Part
+	parts   []least.Part
 	rows    []int32
-	uses    []cover.Use
+	uses    []least.Use
 	amounts []int64
 	keys    []string
 }
@@ -64,7 +64,7 @@ func (u *unitSet) one(row int32) []int32 {
 func (u *unitSet) addCount(n int64, bound int32) {
 	size := u.block(1)
 	size[0] = n
-	u.parts = append(u.parts, cover.Part{Size: size, Bounds: u.one(bound)})
+	u.parts = append(u.parts, least.Part{Size: size, Bounds: u.one(bound)})
 }
 
 // tasks appends the tasks of a unit to dst.
@@ -106,7 +106,7 @@ func (u *unitSet) meetAll(met []int32) {
 func (u *unitSet) add(d *decision, s *site, id TaskID) {
 	r := &d.c.tasks[id]
 	leaf := &d.eligible.Leaves[r.leaf]
-	unit := cover.Unit{
+	unit := least.Unit{
 		Key: r.key, Size: d.c.size(id), Work: d.eligible.work(id), Levels: d.eligible.levels(id),
 		Needs: d.rowsOf(s, id), Bounds: leaf.Bounds,
 	}
@@ -125,7 +125,7 @@ func (u *unitSet) add(d *decision, s *site, id TaskID) {
 	u.append(id, -1, unit)
 }
 
-func (u *unitSet) append(id TaskID, gang int32, unit cover.Unit) {
+func (u *unitSet) append(id TaskID, gang int32, unit least.Unit) {
 	u.units, u.ids, u.gang = append(u.units, unit), append(u.ids, id), append(u.gang, gang)
 	u.bound = u.bound || len(unit.Bounds)+len(unit.Parts) > 0
 }
@@ -134,7 +134,7 @@ func (u *unitSet) append(id TaskID, gang int32, unit cover.Unit) {
 // amounts, one from each hard budget that it is in, and itself if it blocks.
 func (u *unitSet) addParts(d *decision, s *site, id TaskID) {
 	leaf := &d.eligible.Leaves[d.c.tasks[id].leaf]
-	u.parts = append(u.parts, cover.Part{
+	u.parts = append(u.parts, least.Part{
 		Size: d.c.size(id), Needs: d.rowsOf(s, id), Bounds: leaf.Bounds,
 	})
 	for _, b := range d.c.budgetsOf(id) {
@@ -145,12 +145,12 @@ func (u *unitSet) addParts(d *decision, s *site, id TaskID) {
 	if k := slices.Index(s.blockers, id); k >= 0 {
 		size := u.block(1)
 		size[0] = 1
-		u.parts = append(u.parts, cover.Part{Size: size, Needs: u.one(int32(1 + len(d.needs.short) + k))})
+		u.parts = append(u.parts, least.Part{Size: size, Needs: u.one(int32(1 + len(d.needs.short) + k))})
 	}
 }
 
 // usesOf returns what tasks use of soft budgets, by rising budget.
-func (u *unitSet) usesOf(d *decision, ids []TaskID) []cover.Use {
+func (u *unitSet) usesOf(d *decision, ids []TaskID) []least.Use {
 	from := len(u.uses)
 	for _, id := range ids {
 		for _, b := range d.c.budgetsOf(id) {
@@ -164,9 +164,9 @@ func (u *unitSet) usesOf(d *decision, ids []TaskID) []cover.Use {
 
 // use counts one for a budget, among the uses from a place on, which rise.
 func (u *unitSet) use(from int, b int32) {
-	at, found := slices.BinarySearchFunc(u.uses[from:], b, func(x cover.Use, b int32) int { return cmp.Compare(x.Budget, b) })
+	at, found := slices.BinarySearchFunc(u.uses[from:], b, func(x least.Use, b int32) int { return cmp.Compare(x.Budget, b) })
 	if !found {
-		u.uses = slices.Insert(u.uses, from+at, cover.Use{Budget: b})
+		u.uses = slices.Insert(u.uses, from+at, least.Use{Budget: b})
 	}
 	u.uses[from+at].Count++
 }
@@ -305,7 +305,7 @@ func (u *unitSet) gatherLanes(d *decision, s *site) {
 			u.add(d, s, id)
 			if unit := &u.units[len(u.units)-1]; unbound {
 				unit.Bounds = nil
-				if unit.Work != (cover.Wide{}) && d.problem.order.byWork {
+				if unit.Work != (resources.Wide{}) && d.problem.order.byWork {
 					left-- // those without work to lose are told apart by key, and not in order
 				}
 			}
@@ -345,7 +345,7 @@ func (d *decision) gatherLocal(s *site) {
 // problem that all nodes share.
 type headroomPool struct {
 	unitSet
-	shared   cover.Selection // the cheapest set that makes headroom
+	shared   least.Selection // the cheapest set that makes headroom
 	singles  int             // how many of its units are single tasks, which come first
 	whole    bool            // thinning it has found nothing
 	thinned  bool            // it has only the best of the candidates

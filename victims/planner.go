@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Rules are the options that planners and auditors share, here and in package jobs.
@@ -235,10 +235,10 @@ type decision struct {
 	best    incumbent
 	pool    headroomPool
 	local   unitSet // the candidates for one node
-	found   cover.Selection
+	found   least.Selection
 	giving  giving
 	problem problem
-	worker  cover.Worker
+	worker  least.Worker
 	scratch scratch
 }
 
@@ -297,7 +297,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	for t := range d.wants.All() {
 		d.types = append(d.types, t)
 	}
-	d.without, d.hasE, d.trial.meter = Relaxation{}, false, cover.Meter{Stop: p.Stop}
+	d.without, d.hasE, d.trial.meter = Relaxation{}, false, least.Meter{Stop: p.Stop}
 	if p.Filter != nil {
 		d.filter.reset(len(c.nodes))
 	}
@@ -314,7 +314,7 @@ func (d *decision) nearby() bool { return d.p.SameNode || d.required() }
 
 // trial is what the searches of a decision have taken and shown.
 type trial struct {
-	meter    cover.Meter // what is left of the budget of elementary work
+	meter    least.Meter // what is left of the budget of elementary work
 	budget   int64       // all of it
 	sparing  bool        // nobody who opted out is a candidate
 	alone    bool        // nobody elsewhere makes headroom; see decision.scanFirst
@@ -334,7 +334,7 @@ func (t *trial) reset() { *t = trial{proven: true, levels: true, meter: t.meter,
 func (t *trial) pay(work int64) { t.meter.Pay(work) }
 
 // note takes note of a search.
-func (t *trial) note(s *cover.Selection) {
+func (t *trial) note(s *least.Selection) {
 	t.proven = t.proven && s.Proven
 	t.levels = t.levels && s.LevelsProven
 }

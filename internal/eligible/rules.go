@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A Taker is what wants room: an ask or a job.
@@ -244,8 +244,8 @@ type Loss struct {
 }
 
 // Levels returns what stopping a task costs, but for work and excess.
-func (x *Loss) Levels() cover.Levels {
-	l := cover.Levels{
+func (x *Loss) Levels() cost.Levels {
+	l := cost.Levels{
 		rulebook.LevelRank: x.Rank, rulebook.LevelPriority: int64(x.Priority),
 		rulebook.LevelVictims: 1, rulebook.LevelSumRanks: x.Rank, rulebook.LevelSumPriorities: int64(x.Priority),
 	}
@@ -256,7 +256,7 @@ func (x *Loss) Levels() cover.Levels {
 		l[rulebook.LevelOriginators] = 1
 	}
 	if x.Cost > 0 {
-		l[rulebook.LevelOwn], l[rulebook.LevelOwnLow] = cover.WideOf(x.Cost).Split()
+		l[rulebook.LevelOwn], l[rulebook.LevelOwnLow] = resources.WideOf(x.Cost).Halves()
 	}
 	return l
 }

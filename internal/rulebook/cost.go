@@ -5,8 +5,8 @@ package rulebook
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A Cost has the fields of victims.Cost, to which it converts.
@@ -17,22 +17,22 @@ type Cost struct {
 	MaxRank       int64
 	MaxPriority   int64
 	Jobs          int
-	Own           cover.Wide
+	Own           resources.Wide
 	Victims       int
 	SumRanks      int64
 	SumPriorities int64
-	Work          cover.Wide
+	Work          resources.Wide
 	Excess        resources.Share
 	NodePenalty   int64
 	Node          int
 	LostTime      time.Duration
 	LostType      string
-	LostAmount    cover.Wide
+	LostAmount    resources.Wide
 }
 
-// CostOf returns a total of package cover as the cost of a plan, without the node's
+// CostOf returns a total of package least as the cost of a plan, without the node's
 // part.
-func CostOf(t *cover.Total) Cost {
+func CostOf(t *cost.Total) Cost {
 	l := &t.Levels
 	return Cost{
 		OptedOut:      int(l[LevelOptedOut]),
@@ -41,7 +41,7 @@ func CostOf(t *cover.Total) Cost {
 		MaxRank:       l[LevelRank],
 		MaxPriority:   l[LevelPriority],
 		Jobs:          int(l[LevelJobs]),
-		Own:           cover.Join(l[LevelOwn], l[LevelOwnLow]),
+		Own:           resources.WideOfHalves(l[LevelOwn], l[LevelOwnLow]),
 		Victims:       int(l[LevelVictims]),
 		SumRanks:      l[LevelSumRanks],
 		SumPriorities: l[LevelSumPriorities],

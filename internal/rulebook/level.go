@@ -7,27 +7,27 @@ package rulebook
 import (
 	"slices"
 
-	"github.com/go-preempt/preempt/victims/cover"
+	"github.com/go-preempt/preempt/internal/cost"
 )
 
-// A Level is one part of the cost of a plan: its number as a level of package cover.
+// A Level is one part of the cost of a plan: its number as a level of package least.
 type Level uint8
 
 // The levels, in the order and with the letters of victims.Cost.
 const (
-	LevelOptedOut      Level                   = iota // (a)
-	LevelOverrun                                      // (a2)
-	LevelOriginators                                  // (b)
-	LevelRank                                         // (c) the highest
-	LevelPriority                                     // (d) the highest
-	LevelJobs                                         // (d)
-	LevelOwn                                          // (d2)
-	LevelOwnLow                                       // its low half, which has no word
-	LevelVictims                                      // (e)
-	LevelSumRanks                                     // (f)
-	LevelSumPriorities                                // (f2)
-	LevelWork          = Level(cover.ByWork)          // (g)
-	LevelExcess        = Level(cover.ByExcess)        // (h)
+	LevelOptedOut      Level                  = iota // (a)
+	LevelOverrun                                     // (a2)
+	LevelOriginators                                 // (b)
+	LevelRank                                        // (c) the highest
+	LevelPriority                                    // (d) the highest
+	LevelJobs                                        // (d)
+	LevelOwn                                         // (d2)
+	LevelOwnLow                                      // its low half, which has no word
+	LevelVictims                                     // (e)
+	LevelSumRanks                                    // (f)
+	LevelSumPriorities                               // (f2)
+	LevelWork          = Level(cost.ByWork)          // (g)
+	LevelExcess        = Level(cost.ByExcess)        // (h)
 )
 
 // words are the stable words, by level.
@@ -57,9 +57,9 @@ func LevelOf(word string) (Level, bool) {
 	return Level(at), at >= 0 && word != ""
 }
 
-// PlanOrder returns the order of victims.Cost as levels of package cover.
-func PlanOrder() cover.Order {
-	return cover.Order{
+// PlanOrder returns the order of victims.Cost as levels of package least.
+func PlanOrder() cost.Order {
+	return cost.Order{
 		Max: 1<<LevelRank | 1<<LevelPriority, Carry: 1 << LevelOwnLow,
 		Overrun: int(LevelOverrun), Count: int(LevelVictims),
 	}

@@ -8,24 +8,23 @@ import (
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Losses sums up what the victims of a plan lose, as people count it: the plain time, and
 // amounts × time of the type that decides most. (DESIGN.md, Cost.)
 type Losses struct {
 	Weights
-	time    cover.Wide
-	heavy   bool         // somebody weighs more than 1
-	decides []bool       // by type: it gives the weight of some victim
-	work    []cover.Wide // by type: of the victims whose weight it gives
-	amounts []cover.Wide // by type, × time, of all victims
+	time    resources.Wide
+	heavy   bool             // somebody weighs more than 1
+	decides []bool           // by type: it gives the weight of some victim
+	work    []resources.Wide // by type: of the victims whose weight it gives
+	amounts []resources.Wide // by type, × time, of all victims
 }
 
 // Begin begins with no victims, in a cluster of some capacity.
 func (l *Losses) Begin(capacity resources.Vector) {
 	l.Set(capacity)
-	l.time, l.heavy = cover.Wide{}, false
+	l.time, l.heavy = resources.Wide{}, false
 	l.decides, l.work, l.amounts = rows.Zeros(l.decides, len(capacity)), rows.Zeros(l.work, len(capacity)), rows.Zeros(l.amounts, len(capacity))
 }
 
@@ -48,7 +47,7 @@ func (l *Losses) Tell(c *Cost, s *resources.Schema) {
 	if !ok {
 		ns = math.MaxInt64
 	}
-	c.LostTime, c.LostType, c.LostAmount = time.Duration(ns), "", cover.Wide{}
+	c.LostTime, c.LostType, c.LostAmount = time.Duration(ns), "", resources.Wide{}
 	most := -1
 	for t := range l.work {
 		if l.heavy && l.decides[t] && (most < 0 || l.work[t].Compare(l.work[most]) > 0) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Weights says how much of the cluster tasks are: the largest over the types of
@@ -83,6 +82,6 @@ func (w *Weights) In(t int, amount int64) uint64 {
 }
 
 // Work returns the work that a task of some size loses with some time, in nanoseconds.
-func (w *Weights) Work(size resources.Vector, time uint64) cover.Wide {
-	return cover.Wide{}.AddTimes(time, w.Of(size))
+func (w *Weights) Work(size resources.Vector, time uint64) resources.Wide {
+	return resources.Wide{}.AddTimes(time, w.Of(size))
 }

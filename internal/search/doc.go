@@ -7,7 +7,7 @@
 //
 // # How a node is ruled out
 //
-// A search among the units of a node (package cover) costs some thousand times as much as
+// A search among the units of a node (package least) costs some thousand times as much as
 // a look at a number. Most nodes of a cluster cannot have the best plan, and mostly that
 // can be seen. So each node gets lower bounds, the cheap ones first, and is searched only
 // if none of them tells. Every bound takes for granted whatever makes plans cheaper: that

@@ -6,7 +6,8 @@ import (
 	"cmp"
 	"container/heap"
 
-	"github.com/go-preempt/preempt/victims/cover"
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // stride is how far apart the nodes are that a search looks at first. Any value
@@ -160,15 +161,15 @@ func (s *Search) solve(n int32) bool { return s.Host.Solve(n) || !s.Exhausted() 
 
 // Bound returns what plans for a node cost at least, in levels and work. It reports false
 // if there is none, or none cheaper than the best.
-func (s *Search) Bound(n int32) (levels cover.Levels, work cover.Wide, ok bool) {
+func (s *Search) Bound(n int32) (levels cost.Levels, work resources.Wide, ok bool) {
 	ok = s.state(n, true) && s.climb(bound)
 	return s.ladder.levels, s.ladder.work, ok
 }
 
 // A prospect is a node with a bound on what plans for it cost.
 type prospect struct {
-	levels cover.Levels
-	work   cover.Wide
+	levels cost.Levels
+	work   resources.Wide
 	node   int32
 	spare  int64 // by how much its rows exceed what the bound takes: more of it promises more
 }
@@ -194,9 +195,9 @@ func (f *frontier) Less(i, j int) bool { return f.s.comparePlaces(&f.rows[i], &f
 func (s *Search) comparePlaces(a, b *prospect) int {
 	c := 0
 	for _, what := range s.sequence {
-		if what < cover.NumLevels {
+		if what < cost.NumLevels {
 			c = cmp.Compare(a.levels[what], b.levels[what])
-		} else if what == cover.ByWork {
+		} else if what == cost.ByWork {
 			c = a.work.Compare(b.work)
 		}
 		if c != 0 {
@@ -217,7 +218,7 @@ func (s *Search) comparePlaces(a, b *prospect) int {
 // It begins with a quick look at a few nodes from everywhere. What they have is mostly
 // as good as it gets, and what is learnt on them tells of most others at once.
 func (s *Search) Front(c *Scan) (shown bool) {
-	s.Lesser = s.sequence[0] < cover.NumLevels
+	s.Lesser = s.sequence[0] < cost.NumLevels
 	if len(s.Nodes) > fewNodes {
 		s.Within(s.Meter.Left/sampleShare, func() bool { s.sample(c); return true })
 	}
@@ -254,7 +255,7 @@ func (s *Search) findProspects(c *Scan, every int) bool {
 		}
 		if levels, work, ok := s.Bound(n); ok && s.mayBeat(&levels, work) {
 			if s.Lesser {
-				work = cover.Wide{} // it plays no part
+				work = resources.Wide{} // it plays no part
 			}
 			f.rows = append(f.rows, prospect{levels, work, n, s.ladder.spare})
 		}
@@ -264,7 +265,7 @@ func (s *Search) findProspects(c *Scan, every int) bool {
 }
 
 // mayBeat reports whether a bound leaves room for a better plan than the best.
-func (s *Search) mayBeat(levels *cover.Levels, work cover.Wide) bool {
+func (s *Search) mayBeat(levels *cost.Levels, work resources.Wide) bool {
 	if !s.Best.Found {
 		return true
 	}

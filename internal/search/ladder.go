@@ -6,9 +6,10 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
-	"github.com/go-preempt/preempt/victims/cover"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // A ladder is a lower bound of what plans for a node cost, level by level in the order in
@@ -33,11 +34,11 @@ type ladder struct {
 	used   uint16  // a bit for each level of which some unit has any, unless all are alike
 	last   taken
 	memo   memo
-	sum    []int64      // scratch: an amount per type
-	works  []cover.Wide // scratch
+	sum    []int64          // scratch: an amount per type
+	works  []resources.Wide // scratch
 
-	levels cover.Levels // the bound
-	work   cover.Wide
+	levels cost.Levels // the bound
+	work   resources.Wide
 	spare  int64    // by how much the rows exceed what is lacking that bound the units
 	units  int64    // that go at least
 	paid   [5]int64 // what is lacking is worth so many quarters of the best work; see pricedWork
@@ -63,7 +64,7 @@ func (s *Search) climb(e effort) bool {
 		// Nodes are often alike: what was found out about the levels of one is then true
 		// of the next.
 		l.kept, l.rivals = append(l.kept[:0], l.memo.kept...), append(l.rivals[:0], l.memo.rivals...)
-		if first, tied = cover.NumLevels, l.memo.tied; l.memo.out || !tied && e == glance {
+		if first, tied = cost.NumLevels, l.memo.tied; l.memo.out || !tied && e == glance {
 			return !l.memo.out
 		}
 	} else {
@@ -75,20 +76,20 @@ func (s *Search) climb(e effort) bool {
 		}
 	}
 	for k, what := range s.sequence[first:] {
-		if what >= cover.NumLevels && s.Lesser && tied {
+		if what >= cost.NumLevels && s.Lesser && tied {
 			return false
 		}
-		if k += first; k == cover.NumLevels && first == 0 {
+		if k += first; k == cost.NumLevels && first == 0 {
 			l.memo.end(l, tied)
 		}
 		var c int
 		switch what {
-		case cover.ByExcess:
+		case cost.ByExcess:
 			s.countUnits()
 			if tied && !s.freesAsMuch() {
 				c = -1
 			}
-		case cover.ByWork:
+		case cost.ByWork:
 			s.countUnits()
 			if l.work = s.leastWork(); tied {
 				c = l.work.Compare(s.Best.Total.Work)
@@ -112,7 +113,7 @@ func (s *Search) climb(e effort) bool {
 				return true
 			}
 		}
-		if !tied && what < cover.NumLevels {
+		if !tied && what < cost.NumLevels {
 			l.settle(int(what), s.Order)
 		}
 	}
@@ -128,8 +129,8 @@ const levelWork = 8
 // A memo is what was found out about the levels of a node, for nodes that are like it.
 type memo struct {
 	known, lesser bool
-	best          cover.Levels // of the best plan at that time
-	found         bool         // there was one
+	best          cost.Levels // of the best plan at that time
+	found         bool        // there was one
 	effort        effort
 	out           bool // no plan is cheaper
 	tied          bool // all levels are those of the best plan
@@ -160,7 +161,7 @@ func (m *memo) end(l *ladder, tied bool) {
 // begin begins with all rows of a site.
 func (l *ladder) begin(site *Site) {
 	l.site, l.kept = site, l.kept[:0]
-	l.levels, l.work, l.spare, l.units, l.alike = cover.Levels{}, cover.Wide{}, 0, 0, true
+	l.levels, l.work, l.spare, l.units, l.alike = cost.Levels{}, resources.Wide{}, 0, 0, true
 	l.value = slices.Grow(l.value[:0], len(site.Rows))[:len(site.Rows)]
 	for i := range site.Rows {
 		l.kept = append(l.kept, int32(i))
@@ -221,7 +222,7 @@ func (s *Search) climbLevel(level int, tied bool, e effort) (c int, ok bool) {
 	}
 	l.low, l.levels[level] = low, low+base
 	if s.isWide(level) {
-		l.levels[level], l.levels[level+1] = cover.WideOf(low).Split()
+		l.levels[level], l.levels[level+1] = resources.WideOf(low).Halves()
 	}
 	switch {
 	case tied && goal >= mostValue:
@@ -250,26 +251,26 @@ func (l *ladder) common(level int, s *Search) (low int64, ok bool) {
 
 // settle keeps the rows that have no more of a level than the bound: what comes after
 // speaks of plans that have no more. If those are not enough, plans have more of it.
-func (l *ladder) settle(level int, o *cover.Order) {
+func (l *ladder) settle(level int, o *cost.Order) {
 	if l.low == noLimit || l.keep(func(i int32) bool { return l.value[i] <= l.low }) {
 		return
 	}
-	if l.levels[level]++; level+1 < cover.NumLevels && o.Carry>>(level+1)&1 != 0 {
-		l.levels[level], l.levels[level+1] = cover.WideOf(l.low + 1).Split()
+	if l.levels[level]++; level+1 < cost.NumLevels && o.Carry>>(level+1)&1 != 0 {
+		l.levels[level], l.levels[level+1] = resources.WideOf(l.low + 1).Halves()
 	}
 }
 
 // isWide reports whether a level is the high half of a number.
 func (s *Search) isWide(level int) bool {
-	return level+1 < cover.NumLevels && s.Order.Carry>>(level+1)&1 != 0
+	return level+1 < cost.NumLevels && s.Order.Carry>>(level+1)&1 != 0
 }
 
 // valueOf returns what levels have of one, with its low half.
-func (s *Search) valueOf(level int, levels *cover.Levels) int64 {
+func (s *Search) valueOf(level int, levels *cost.Levels) int64 {
 	if !s.isWide(level) {
 		return levels[level]
 	}
-	if v, ok := cover.Join(levels[level], levels[level+1]).Int64(); ok {
+	if v, ok := resources.WideOfHalves(levels[level], levels[level+1]).Int64(); ok {
 		return min(v, mostValue)
 	}
 	return mostValue
@@ -281,15 +282,15 @@ const mostValue = noLimit / 4
 // weighLevel sets what each row has of a level that is summed up. Levels behind the one
 // that counts may be negative. They are compared for sets of one number only, so that the
 // same for each may be taken off: it returns that for all.
-func (l *ladder) weighLevel(level int, o *cover.Order) (base int64) {
-	wide := level+1 < cover.NumLevels && o.Carry>>(level+1)&1 != 0
+func (l *ladder) weighLevel(level int, o *cost.Order) (base int64) {
+	wide := level+1 < cost.NumLevels && o.Carry>>(level+1)&1 != 0
 	least := int64(noLimit)
 	for _, i := range l.kept {
 		levels := &l.site.Rows[i].Levels
 		v := levels[level]
 		if wide {
 			v = mostValue
-			if own, ok := cover.Join(levels[level], levels[level+1]).Int64(); ok {
+			if own, ok := resources.WideOfHalves(levels[level], levels[level+1]).Int64(); ok {
 				v = min(own, mostValue)
 			}
 		}
@@ -429,7 +430,7 @@ func (s *Search) freesAsMuch() bool {
 }
 
 // leastWork returns the work that so many units of the rows lose at least.
-func (s *Search) leastWork() (work cover.Wide) {
+func (s *Search) leastWork() (work resources.Wide) {
 	l := &s.ladder
 	l.works = l.works[:0]
 	for _, i := range l.kept {
@@ -465,7 +466,7 @@ func (s *Search) leastWork() (work cover.Wide) {
 
 // insertLeast inserts the work of a unit among the least, which rise, as many as units go at
 // least, and reports whether it is one of them.
-func (l *ladder) insertLeast(work cover.Wide) bool {
+func (l *ladder) insertLeast(work resources.Wide) bool {
 	at := len(l.works)
 	switch {
 	case int64(at) < l.units:
@@ -487,7 +488,7 @@ func (l *ladder) insertLeast(work cover.Wide) bool {
 // it loses. No set saves more than the gains of all units that have any, and so what is left
 // is lost in every plan, whatever the price is. (It is the dual of the problem in which units
 // may be cut.)
-func (s *Search) pricedWork(quarters int64) (least cover.Wide) {
+func (s *Search) pricedWork(quarters int64) (least resources.Wide) {
 	l := &s.ladder
 	open := uint64(l.weigh(s.prices.even))
 	best := s.Best.Total.Work

@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/go-preempt/preempt/victims/cover"
+	"github.com/go-preempt/preempt/internal/cost"
 )
 
 // What was found out beside one best plan says nothing beside another.
 func TestMemoHolds(t *testing.T) {
 	best := Best{Found: true}
-	best.Total.Levels[cover.NumLevels-1] = 5
+	best.Total.Levels[cost.NumLevels-1] = 5
 	s := Search{Best: &best}
 	var m memo
 	assert.False(t, m.holds(&s, glance), "nothing is known")
@@ -21,7 +21,7 @@ func TestMemoHolds(t *testing.T) {
 	assert.True(t, m.holds(&s, glance))
 
 	cheaper := best
-	cheaper.Total.Levels[cover.NumLevels-1] = 4
+	cheaper.Total.Levels[cost.NumLevels-1] = 4
 	better := s
 	better.Best = &cheaper
 	assert.False(t, m.holds(&better, glance), "a better plan")

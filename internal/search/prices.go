@@ -7,10 +7,10 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Prices are surrogate multipliers: they make one amount of all types that a node lacks,
@@ -46,7 +46,7 @@ type prices struct {
 	even    []int64 // all that is wanted of each dimension is worth the same
 	draft   []int64 // that are being changed
 	given   []int64 // by dimension, what the cheapest rows gave
-	learned [cover.NumLevels]lesson
+	learned [cost.NumLevels]lesson
 }
 
 // A lesson is the prices that have told of a level.

@@ -5,8 +5,9 @@ package search
 import (
 	"cmp"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A Row is a number of units of a node that are alike in all but work and key.
@@ -14,7 +15,7 @@ type Row struct {
 	Size  []int64 // what each gives on the node, per type
 	Count int64
 	// What each costs at least. A unit may be a gang, whose members elsewhere cost too.
-	Levels cover.Levels
+	Levels cost.Levels
 	// When the work of each began, the last first: they go in this order. nil means that
 	// nothing is known of their work.
 	Times []int64
@@ -56,7 +57,7 @@ type Host interface {
 	// Try offers the cheapest plan among some units of the site that was stated last, if
 	// laws let them go, and returns what it costs. If it finds out that some unit cannot go
 	// at all, it reports true with a total of no units: then the node is to be stated again.
-	Try(s *Site, picks []Pick) (total cover.Total, ok bool)
+	Try(s *Site, picks []Pick) (total cost.Total, ok bool)
 	// Solve searches a node and offers its cheapest plan. If only lesser levels are
 	// wanted it may find no other. It reports whether it did so to the end.
 	Solve(n int32) bool
@@ -69,13 +70,13 @@ type Best struct {
 	Found bool
 	Exact bool // no plan for the node is cheaper
 	Node  int32
-	Total cover.Total
+	Total cost.Total
 	Yardstick
 }
 
 // A Budget is what is left of the elementary work that a search may take.
 type Budget struct {
-	Meter    *cover.Meter
+	Meter    *least.Meter
 	Aside    int64 // what comes after the present part; see Within
 	Overdraw int64 // how much more may be taken until there is any plan
 }
@@ -95,7 +96,7 @@ func (b *Budget) Within(part int64, search func() bool) bool {
 type Search struct {
 	Budget
 	Host     Host
-	Order    *cover.Order
+	Order    *cost.Order
 	Size     []int64 // what is wanted, per type
 	Types    []int   // of which anything is wanted
 	Capacity []int64 // of the cluster, per type
@@ -119,10 +120,10 @@ type Search struct {
 func (s *Search) Reset() {
 	s.sequence = append(s.sequence[:0], s.Order.Sequence...)
 	if s.plain = s.Order.Sequence == nil; s.plain {
-		for what := range int8(cover.NumLevels) {
+		for what := range int8(cost.NumLevels) {
 			s.sequence = append(s.sequence, what)
 		}
-		s.sequence = append(s.sequence, cover.ByWork, cover.ByExcess)
+		s.sequence = append(s.sequence, cost.ByWork, cost.ByExcess)
 	}
 	s.prices.reset(s.Size, s.Types)
 	s.sets.missed = attempts{}
@@ -139,8 +140,8 @@ func (s *Search) Exhausted() bool {
 }
 
 // work returns the work that a unit of a row loses.
-func (s *Search) work(r *Row, unit int64) cover.Wide {
-	return cover.Wide{}.AddTimes(s.since(r.Times[unit]), r.Weight)
+func (s *Search) work(r *Row, unit int64) resources.Wide {
+	return resources.Wide{}.AddTimes(s.since(r.Times[unit]), r.Weight)
 }
 
 // since returns the time since an instant, in nanoseconds.
@@ -152,13 +153,13 @@ func (s *Search) since(start int64) uint64 {
 }
 
 // compareTo compares a bound with a total along the sequence, as far as excess.
-func (s *Search) compareTo(levels *cover.Levels, work cover.Wide, t *cover.Total) int {
+func (s *Search) compareTo(levels *cost.Levels, work resources.Wide, t *cost.Total) int {
 	for _, what := range s.sequence {
 		var c int
 		switch {
-		case what == cover.ByExcess || what == cover.ByWork && s.Lesser:
+		case what == cost.ByExcess || what == cost.ByWork && s.Lesser:
 			return 0
-		case what == cover.ByWork:
+		case what == cost.ByWork:
 			c = work.Compare(t.Work)
 		default:
 			c = cmp.Compare(levels[what], t.Levels[what])
@@ -192,12 +193,12 @@ func (a *attempts) note(told bool) {
 type Yardstick struct {
 	AsMuch []int64 // by type, the least amounts that are no smaller a share than the excess
 	more   []int64 // by type, the least amounts that are a larger one
-	work   cover.Wide
+	work   resources.Wide
 	any    bool // any set is cheaper
 }
 
 // Note makes the yardstick that of work and an excess.
-func (y *Yardstick) Note(work cover.Wide, share resources.Share, capacities []int64) {
+func (y *Yardstick) Note(work resources.Wide, share resources.Share, capacities []int64) {
 	y.AsMuch, y.more, y.work, y.any = AsMuch(y.AsMuch[:0], share, capacities), y.more[:0], work, false
 	for t, capacity := range capacities {
 		amount := y.AsMuch[t]
@@ -218,7 +219,7 @@ func AsMuch(dst []int64, share resources.Share, capacities []int64) []int64 {
 }
 
 // compareWork compares some work with that of the yardstick.
-func (y *Yardstick) compareWork(work cover.Wide) int {
+func (y *Yardstick) compareWork(work resources.Wide) int {
 	if y.any {
 		return -1
 	}
@@ -227,7 +228,7 @@ func (y *Yardstick) compareWork(work cover.Wide) int {
 
 // Compare compares a set that loses some work, and leaves so much missing, with the
 // yardstick. Less than nothing is missing of what it frees in vain.
-func (y *Yardstick) Compare(work cover.Wide, missing []int64) int {
+func (y *Yardstick) Compare(work resources.Wide, missing []int64) int {
 	if c := y.compareWork(work); c != 0 {
 		return c
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
-	"github.com/go-preempt/preempt/victims/cover"
+	"github.com/go-preempt/preempt/internal/least"
 )
 
 // Levels of the tests: flags are summed up, a maximum, the high and the low half of a cost,
@@ -26,20 +27,20 @@ const (
 	total
 )
 
-var order = cover.Order{Max: 1 << highest, Carry: 1 << costLow, Count: victims}
+var order = cost.Order{Max: 1 << highest, Carry: 1 << costLow, Count: victims}
 
 // A field is nodes that lack something, and a host without any laws.
 type field struct {
 	search  *Search
 	best    Best
-	meter   cover.Meter
+	meter   least.Meter
 	sites   []Site
 	trusted bool // sets of rows are plans
 	solved  []int32
 }
 
 // newField poses the nodes.
-func newField(o *cover.Order, size []int64, sites ...Site) *field {
+func newField(o *cost.Order, size []int64, sites ...Site) *field {
 	f := &field{sites: sites, trusted: true}
 	f.meter.Left = 1 << 40
 	types, capacity, nodes := []int{}, []int64{}, []int32{}
@@ -74,9 +75,9 @@ func (f *field) Solve(n int32) bool {
 	return true
 }
 
-func (f *field) Try(s *Site, picks []Pick) (cover.Total, bool) {
+func (f *field) Try(s *Site, picks []Pick) (cost.Total, bool) {
 	if !f.trusted {
-		return cover.Total{}, false
+		return cost.Total{}, false
 	}
 	sum, ok := cheapest(f.search, s, picks)
 	if ok {
@@ -85,7 +86,7 @@ func (f *field) Try(s *Site, picks []Pick) (cover.Total, bool) {
 	return sum, ok
 }
 
-func (f *field) offer(n int32, t cover.Total) {
+func (f *field) offer(n int32, t cost.Total) {
 	b := &f.best
 	if c := compare(f.search, &t, &b.Total); !b.Found || c < 0 || c == 0 && n <= b.Node {
 		b.Found, b.Exact, b.Node, b.Total = true, true, n, t
@@ -93,13 +94,13 @@ func (f *field) offer(n int32, t cover.Total) {
 	}
 }
 
-func compare(s *Search, a, b *cover.Total) int {
+func compare(s *Search, a, b *cost.Total) int {
 	for _, what := range s.sequence {
 		var c int
 		switch what {
-		case cover.ByExcess:
+		case cost.ByExcess:
 			c = a.Excess.Compare(b.Excess)
-		case cover.ByWork:
+		case cost.ByWork:
 			c = a.Work.Compare(b.Work)
 		default:
 			c = cmp.Compare(a.Levels[what], b.Levels[what])
@@ -113,7 +114,7 @@ func compare(s *Search, a, b *cover.Total) int {
 
 // cheapest returns the cheapest of all sets of units that are enough; of the picks, if
 // there are any.
-func cheapest(s *Search, site *Site, picks []Pick) (best cover.Total, found bool) {
+func cheapest(s *Search, site *Site, picks []Pick) (best cost.Total, found bool) {
 	left := make([]int64, len(site.Rows))
 	for i := range site.Rows {
 		left[i] = site.Rows[i].Count
@@ -124,15 +125,15 @@ func cheapest(s *Search, site *Site, picks []Pick) (best cover.Total, found bool
 			left[p.Row] = int64(p.Count)
 		}
 	}
-	var go_ func(i int, t cover.Total, freed []int64)
-	go_ = func(i int, t cover.Total, freed []int64) {
+	var go_ func(i int, t cost.Total, freed []int64)
+	go_ = func(i int, t cost.Total, freed []int64) {
 		if i == len(site.Rows) {
 			for k := range freed {
 				if freed[k] < site.Need[k] {
 					return
 				}
 			}
-			t.Excess = cover.Excess(freed, site.Wanted, s.Capacity)
+			t.Excess = cost.Excess(freed, site.Wanted, s.Capacity)
 			if !found || compare(s, &t, &best) < 0 {
 				best, found = t, true
 			}
@@ -155,7 +156,7 @@ func cheapest(s *Search, site *Site, picks []Pick) (best cover.Total, found bool
 			}
 		}
 	}
-	go_(0, cover.Total{}, make([]int64, len(site.Need)))
+	go_(0, cost.Total{}, make([]int64, len(site.Need)))
 	return best, found
 }
 
@@ -191,12 +192,12 @@ func drawSite(t *rapid.T, types int, gangs bool) (s Site) {
 }
 
 // drawOrder draws the order of the levels, or another one.
-func drawOrder(t *rapid.T) *cover.Order {
+func drawOrder(t *rapid.T) *cost.Order {
 	o := order
 	if !rapid.Bool().Draw(t, "own order") {
 		return &o
 	}
-	rest := rapid.Permutation([]int8{flagged, highest, costHigh, cover.ByExcess, cover.ByWork}).Draw(t, "order")
+	rest := rapid.Permutation([]int8{flagged, highest, costHigh, cost.ByExcess, cost.ByWork}).Draw(t, "order")
 	at := rapid.IntRange(0, len(rest)).Draw(t, "count")
 	for i, what := range rest {
 		if i == at {
@@ -212,7 +213,7 @@ func drawOrder(t *rapid.T) *cover.Order {
 	return &o
 }
 
-func drawField(t *rapid.T, nodes int, o *cover.Order) *field {
+func drawField(t *rapid.T, nodes int, o *cost.Order) *field {
 	types, gangs := rapid.IntRange(1, 3).Draw(t, "types"), rapid.Bool().Draw(t, "gangs")
 	var sites []Site
 	for range nodes {
@@ -238,7 +239,7 @@ func TestClimb_AgainstAllSets(t *testing.T) {
 		if ok && rapid.Bool().Draw(t, "incumbent") {
 			f.offer(0, goal)
 		}
-		s.Lesser = f.best.Found && s.sequence[0] < cover.NumLevels && rapid.Bool().Draw(t, "lesser")
+		s.Lesser = f.best.Found && s.sequence[0] < cost.NumLevels && rapid.Bool().Draw(t, "lesser")
 		least, any := cheapest(s, &f.sites[1], nil)
 		for _, e := range []effort{glance, bound, seek, glance} { // with what it has learned
 			if !s.state(1, false) {
@@ -300,7 +301,7 @@ func TestSearch_AgainstAllNodes(t *testing.T) {
 				want.Found, want.Node, want.Total = true, int32(n), c
 			}
 		}
-		if front := rapid.Bool().Draw(t, "frontier first"); front && (s.Front(new(Scan)) || s.sequence[0] < cover.NumLevels) {
+		if front := rapid.Bool().Draw(t, "frontier first"); front && (s.Front(new(Scan)) || s.sequence[0] < cost.NumLevels) {
 			require.Equal(t, want.Found, f.best.Found)
 			require.Zero(t, s.Order.CompareLevels(&want.Total.Levels, &f.best.Total.Levels))
 		}
@@ -331,7 +332,7 @@ func Example() {
 		site(units(2, 0, 3, 0)), site(units(2, 5, 4, 4)), site(units(4, 0, 3, 1), units(4, 0, 1, 3)), site(units(8, 0, 3, 1)))
 	f.search.Lesser = true
 	for _, incumbent := range []int64{2, 3} {
-		f.best.Found, f.best.Node, f.best.Total.Levels = true, 9, cover.Levels{victims: incumbent}
+		f.best.Found, f.best.Node, f.best.Total.Levels = true, 9, cost.Levels{victims: incumbent}
 		fmt.Printf("an incumbent of %d victims\n", incumbent)
 		for n, name := range []string{"a", "b", "c", "c of one kind"} {
 			fmt.Printf("  %s: looked at %t, after prices were sought %t\n", name, f.search.state(int32(n), false) && f.search.climb(glance), f.search.climb(seek))

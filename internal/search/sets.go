@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // What prices cannot tell, a look at a few sets of units often can: three units come in
@@ -27,18 +27,18 @@ const (
 	setWork, typeWork, beginWork = 20, 2, 150
 	// mostRows is how many rows are looked at. With more of them sets are too many.
 	mostRows = 1 << 8
-	// lowBits is how many bits the low half of a level has; see [cover.Order].
+	// lowBits is how many bits the low half of a level has; see [cost.Order].
 	lowBits = 32
 )
 
 // sets is the state of such a search.
 type sets struct {
-	order  []int32        // the rows, those first that are worth most
-	least  []cover.Levels // by place in the order: the least of each level from there on
-	levels []cover.Levels // by row, without what is taken off; see level
-	base   cover.Levels   // what is taken off per victim, so that no level is negative
-	short  []int64        // by number of units taken, and type: what is still lacking
-	sums   []cover.Levels // by number of units taken: what they cost
+	order  []int32       // the rows, those first that are worth most
+	least  []cost.Levels // by place in the order: the least of each level from there on
+	levels []cost.Levels // by row, without what is taken off; see level
+	base   cost.Levels   // what is taken off per victim, so that no level is negative
+	short  []int64       // by number of units taken, and type: what is still lacking
+	sums   []cost.Levels // by number of units taken: what they cost
 	taken  []Pick
 	steps  int
 	prices []int64
@@ -47,13 +47,13 @@ type sets struct {
 	most   int64 // then: of how many units a set is cheap enough
 	any    bool  // any set will do: there is no goal
 	full   bool  // work and excess count, too
-	goal   cover.Levels
+	goal   cost.Levels
 	than   *Yardstick
 	own    Yardstick // of the cheapest set so far
 	found  bool
 	tied   bool // another set has the same work and excess, and keys decide
 	picks  []Pick
-	total  cover.Total // of the picks
+	total  cost.Total // of the picks
 	missed attempts
 }
 
@@ -90,8 +90,8 @@ func (s *Search) dig(steps int) outcome {
 	}
 	before := x.steps
 	x.short, x.taken = append(x.short[:0], l.site.Need...), x.taken[:0]
-	x.sums = append(x.sums[:0], cover.Levels{})
-	s.digFrom(0, 0, cover.Wide{})
+	x.sums = append(x.sums[:0], cost.Levels{})
+	s.digFrom(0, 0, resources.Wide{})
 	s.Meter.Pay(int64((before-max(x.steps, 0))*(setWork+typeWork*len(s.Capacity)) + beginWork + 8*len(x.order)))
 	got := none
 	switch {
@@ -125,12 +125,12 @@ func (s *Search) level() {
 	if !l.memo.dug {
 		s.sortRows()
 	}
-	x.base = cover.Levels{}
+	x.base = cost.Levels{}
 	if x.alike = l.alike && s.single(); x.alike {
 		s.countMost()
 		return
 	}
-	for level := o.Count + 1; level < cover.NumLevels; level++ {
+	for level := o.Count + 1; level < cost.NumLevels; level++ {
 		x.base[level] = noLimit
 		for _, i := range x.order {
 			levels := &l.site.Rows[i].Levels
@@ -201,7 +201,7 @@ func (s *Search) countMost() {
 }
 
 // levelsOf returns what so many units cost that all cost the same.
-func (s *Search) levelsOf(units int64) cover.Levels {
+func (s *Search) levelsOf(units int64) cost.Levels {
 	levels := s.ladder.site.Rows[0].Levels
 	for level := range levels {
 		if s.Order.Max>>level&1 == 0 {
@@ -212,9 +212,9 @@ func (s *Search) levelsOf(units int64) cover.Levels {
 }
 
 // lower takes the base off for each victim.
-func (x *sets) lower(levels *cover.Levels, o *cover.Order) (low cover.Levels) {
+func (x *sets) lower(levels *cost.Levels, o *cost.Order) (low cost.Levels) {
 	low = *levels
-	for level := o.Count + 1; level < cover.NumLevels; level++ {
+	for level := o.Count + 1; level < cost.NumLevels; level++ {
 		low[level] -= x.base[level] * levels[o.Count]
 	}
 	return low
@@ -222,7 +222,7 @@ func (x *sets) lower(levels *cover.Levels, o *cover.Order) (low cover.Levels) {
 
 // digFrom goes on with units of the row at a place of the order, so many of which are
 // taken, and of those behind it. So each set is looked at once.
-func (s *Search) digFrom(place int, here int64, work cover.Wide) {
+func (s *Search) digFrom(place int, here int64, work resources.Wide) {
 	x, types := &s.sets, len(s.Capacity)
 	n := len(x.short)/types - 1 // units that are taken
 	open, covered := s.open(rows.At(x.short, n, types))
@@ -308,13 +308,13 @@ func (s *Search) unitsFor(place int, here, open int64) (units int64, ok bool) {
 
 // promises reports whether a set that has some levels so far, of n units, may reach the
 // goal with so many more units that have the least of each level.
-func (s *Search) promises(levels *cover.Levels, n int, least *cover.Levels, more int64) bool {
+func (s *Search) promises(levels *cost.Levels, n int, least *cost.Levels, more int64) bool {
 	x, o := &s.sets, s.Order
 	if x.any && !x.found {
 		return true
 	}
 	for _, what := range s.sequence {
-		if what >= cover.NumLevels {
+		if what >= cost.NumLevels {
 			break
 		}
 		low := levels[what]
@@ -339,7 +339,7 @@ func (s *Search) promises(levels *cover.Levels, n int, least *cover.Levels, more
 }
 
 // consider takes note of the set that is taken if it is cheaper than those before it.
-func (s *Search) consider(levels *cover.Levels, work cover.Wide) {
+func (s *Search) consider(levels *cost.Levels, work resources.Wide) {
 	x := &s.sets
 	missing := rows.At(x.short, len(x.short)/len(s.Capacity)-1, len(s.Capacity))
 	c := 0
@@ -376,8 +376,8 @@ func (s *Search) consider(levels *cover.Levels, work cover.Wide) {
 	// From now on a set has to be cheaper than this one.
 	x.own.Note(work, share, s.Capacity)
 	x.than = &x.own
-	x.total = cover.Total{Levels: *levels, Excess: share, Work: work}
-	for level := s.Order.Count + 1; level < cover.NumLevels; level++ {
+	x.total = cost.Total{Levels: *levels, Excess: share, Work: work}
+	for level := s.Order.Count + 1; level < cost.NumLevels; level++ {
 		x.total.Levels[level] += x.base[level] * levels[s.Order.Count] // 0 if all are alike
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // bothWays decides an ask with nodes pruned and without.
@@ -32,7 +32,7 @@ func differ(pruned, exhaustive *Subject) string {
 	must(errors.Join(exhaustive.Decision.Count(), pruned.Decision.Count()))
 	return cmp.Diff(&exhaustive.Decision, &pruned.Decision, cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}),
 		cmpopts.IgnoreFields(victims.Plan{}, "Steps"), cmpopts.IgnoreFields(victims.Cause{}, "Steps"),
-		cmpopts.EquateEmpty(), cmp.Comparer(func(a, b cover.Wide) bool { return a.Compare(b) == 0 }))
+		cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resources.Wide) bool { return a.Compare(b) == 0 }))
 }
 
 // checkPruning holds a proven decision with nodes pruned to the one without.

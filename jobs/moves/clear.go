@@ -8,16 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A found set of movers makes room for one member.
 type foundSet struct {
 	node  victims.NodeID
 	moves []Move
-	cost  cover.Total
+	cost  cost.Total
 }
 
 func (f foundSet) compare(g foundSet) int {
@@ -80,9 +81,9 @@ func (s *search) sets(m *member, p *packing, parts int) (sets []foundSet) {
 	s.parts = int64(parts)
 	floor := s.meter.Left - s.meter.Left/s.parts
 	for i := range s.near.nodes {
-		var most *cover.Total
+		var most *cost.Total
 		if len(sets) == fewSets {
-			if most = &sets[fewSets-1].cost; most.Levels == (cover.Levels{0, 1}) {
+			if most = &sets[fewSets-1].cost; most.Levels == (cost.Levels{0, 1}) {
 				break // enough sets of one task that has not opted out
 			}
 		}
@@ -108,7 +109,7 @@ func (s *search) sets(m *member, p *packing, parts int) (sets []foundSet) {
 // clear finds the cheapest movers that make room for a member on a node that takes it, and
 // places for them beside what a packing has given away, which stays as it is. Sets that cost
 // more than most are not looked for.
-func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cover.Total) (f foundSet, ok bool) {
+func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cost.Total) (f foundSet, ok bool) {
 	f.node, s.looked = n, 0
 	lack := s.lack(n, m, p)
 	if lack == nil {
@@ -174,13 +175,13 @@ func (s *search) try(posed []unit, n victims.NodeID, p *packing) (moves []Move, 
 }
 
 // pose makes the problem of a node, and reports whether its units could have all that is lacking.
-func (s *search) pose(units []unit, lack resources.Vector, most *cover.Total) bool {
+func (s *search) pose(units []unit, lack resources.Vector, most *cost.Total) bool {
 	problem := &s.problem
-	*problem = cover.Problem{
-		Units: problem.Units[:0], Needs: append(problem.Needs[:0], lack), Order: cover.Order{Count: 1},
+	*problem = least.Problem{
+		Units: problem.Units[:0], Needs: append(problem.Needs[:0], lack), Order: cost.Order{Count: 1},
 		Wanted: lack, Capacity: s.capacity, Limit: most,
 		// All movers together have to fit what is free.
-		Bounds: append(problem.Bounds[:0], cover.Bound{Room: resources.Limit{Value: s.rooms, Defined: resources.Positive(s.capacity)}}),
+		Bounds: append(problem.Bounds[:0], least.Bound{Room: resources.Limit{Value: s.rooms, Defined: resources.Positive(s.capacity)}}),
 	}
 	s.all = s.all[:0]
 	for i := range units {
@@ -257,10 +258,10 @@ func (s *search) leaveOut(posed []unit, drop int) []unit {
 	return posed[:len(stay)]
 }
 
-// coverUnit returns a unit for package cover.
-func (s *search) coverUnit(u *unit) cover.Unit {
-	return cover.Unit{
+// coverUnit returns a unit for package least.
+func (s *search) coverUnit(u *unit) least.Unit {
+	return least.Unit{
 		Key: s.c.Key(u.tasks[0]), Size: u.size, Needs: s.need[:], Bounds: s.need[:], Work: u.lost,
-		Levels: cover.Levels{int64(u.optedOut), int64(len(u.tasks))},
+		Levels: cost.Levels{int64(u.optedOut), int64(len(u.tasks))},
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A unit is what moves together: a task, or a gang.
@@ -17,7 +16,7 @@ type unit struct {
 	tasks    []victims.TaskID
 	size     resources.Vector // of those on the node that is looked at
 	optedOut int
-	lost     cover.Wide
+	lost     resources.Wide
 }
 
 // movable reports whether a task may move by itself.

@@ -17,7 +17,6 @@ import (
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Two teams within their guarantees have a small task on each of two nodes, and neither
@@ -283,7 +282,7 @@ func worse(a, b *decision) int {
 	}
 	x, y := a.Decision.Plan.Cost, b.Decision.Plan.Cost
 	for _, c := range []*victims.Cost{&x, &y} {
-		c.Excess, c.Work, c.NodePenalty, c.Node = resources.Share{}, cover.Wide{}, 0, 0
+		c.Excess, c.Work, c.NodePenalty, c.Node = resources.Share{}, resources.Wide{}, 0, 0
 	}
 	return x.Compare(&y)
 }

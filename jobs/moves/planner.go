@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A Planner decides asks and jobs over a cluster. Of the two planners only the one whose
@@ -70,25 +69,25 @@ type Move struct {
 	Ask      victims.Ask // its grant
 }
 
-// A cost says whom moves disturb. It counts after who stops, and before work and excess of
+// A disturbance says whom moves disturb. It counts after who stops, and before work and excess of
 // those who stop. The smaller one is smaller in the first field in which they differ; ties
 // go by node order and keys.
-type cost struct {
+type disturbance struct {
 	optedOut int             // movers that opted out
 	moves    int             // movers
-	lost     cover.Wide      // their work, since they started or last saved
+	lost     resources.Wide  // their work, since they started or last saved
 	excess   resources.Share // what they free beyond what the ask lacks; 0 for a job
 }
 
-// compare compares two costs, the cheaper first.
-func (c *cost) compare(d *cost) int {
+// compare compares two of them, the lesser first.
+func (c *disturbance) compare(d *disturbance) int {
 	return cmp.Or(cmp.Compare(c.optedOut, d.optedOut), cmp.Compare(c.moves, d.moves), c.lost.Compare(d.lost), c.excess.Compare(d.excess))
 }
 
 // A Plan says who moves, beside the plan for an ask or a job. No moves are none.
 type Plan struct {
 	Moves []Move // sorted by key
-	cost  cost
+	cost  disturbance
 	// Proven: no plan stops less, or as much and moves less. Of a refusal: there is no
 	// plan. Small clusters are searched to the end, for asks.
 	Proven bool

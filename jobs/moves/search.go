@@ -6,11 +6,12 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 	coverSteps = 5_000   // of the search on one node
 	nodeParts  = 8       // what part of a member's budget is for the search on one node
 	fewSets    = 8       // sets of movers alone that are decided about
-	mostUnits  = 250     // of a node that are posed to package cover at once
+	mostUnits  = 250     // of a node that are posed to package least at once
 	fewTasks   = 10_000  // tasks that are looked at for another such set, or for a first mover
 	mixedNodes = 32      // nodes on which others may have to stop as well
 )
@@ -28,7 +29,7 @@ const (
 const (
 	hostWork     = 16  // to see what a node has for a member
 	lookWork     = 64  // to see whether a task may move
-	coverWork    = 32  // to pose a unit to package cover
+	coverWork    = 32  // to pose a unit to package least
 	moveWork     = 128 // to apply a move and to take it back
 	sortWork     = 32  // to sort a task of a node that has changed, and again once it has changed back
 	pieceOfNodes = 256 // places that are looked at, and charged for, at once
@@ -39,10 +40,10 @@ const (
 // search is the memory of a planner.
 type search struct {
 	*question
-	meter    cover.Meter // the budget of the search for moves
+	meter    least.Meter // the budget of the search for moves
 	rulesOf  eligible.Rules
-	worker   cover.Worker
-	found    cover.Selection
+	worker   least.Worker
+	found    least.Selection
 	capacity resources.Vector
 	types    int
 	weights  rulebook.Weights
@@ -61,7 +62,7 @@ type search struct {
 	parts    int64 // of the budget; one is for the member at hand
 	looked   int   // tasks of the last node that was to be cleared
 	movers   int   // units on the nodes that were to be cleared
-	problem  cover.Problem
+	problem  least.Problem
 	need     [1]int32 // the only need, and bound, of a problem
 	entitled bool
 	proven   bool
@@ -106,7 +107,7 @@ func (s *search) allow(spent int64) {
 			left = math.MaxInt64 / 2
 		}
 	}
-	s.meter = cover.Meter{Left: left, Stop: s.stop}
+	s.meter = least.Meter{Left: left, Stop: s.stop}
 	s.meter.Ask()
 	s.worker.Meter = &s.meter
 }
@@ -174,7 +175,7 @@ func (s *search) share(v resources.Vector) resources.Share {
 }
 
 // costOf returns the cost of moves for an answer.
-func (s *search) costOf(set []Move, a *answer) (sum cost) {
+func (s *search) costOf(set []Move, a *answer) (sum disturbance) {
 	var freed resources.Vector
 	for i := range set {
 		v := &set[i]
@@ -189,7 +190,7 @@ func (s *search) costOf(set []Move, a *answer) (sum cost) {
 		}
 	}
 	if len(freed) > 0 {
-		sum.excess = cover.Excess(freed, s.lack(a.nodes[0], &s.members[0], &packing{}), s.capacity)
+		sum.excess = cost.Excess(freed, s.lack(a.nodes[0], &s.members[0], &packing{}), s.capacity)
 	}
 	return sum
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A way is the search for moves for a subject.
@@ -138,7 +137,7 @@ func (s *search) serving(set []Move, a *answer) (some []Move) {
 
 // levels returns a cost of stops without what moves are not worth: work, excess and node.
 func levels(c victims.Cost) victims.Cost {
-	c.Excess, c.Work, c.NodePenalty, c.Node = resources.Share{}, cover.Wide{}, 0, 0
+	c.Excess, c.Work, c.NodePenalty, c.Node = resources.Share{}, resources.Wide{}, 0, 0
 	return c
 }
 

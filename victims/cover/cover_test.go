@@ -1,314 +1,254 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package cover_test
 
 import (
+	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/law"
+	_ "github.com/go-preempt/preempt/internal/law" // the same cases in each run
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// enoughSteps proves every problem that is drawn.
-const enoughSteps = 1 << 20
+// A shape is how many levels a cost has, and how many of them are maxima.
+type shape struct{ levels, maxima int }
 
-// coverProperties hold for every problem.
-var coverProperties = []law.Law{
-	{Name: "LeastIsLeast", Holds: leastIsLeast},
-	{Name: "GreedyIsLegal", Holds: greedyIsLegal},
-	{Name: "LimitIsKept", Holds: limitIsKept},
-	{Name: "LesserIsLeast", Holds: lesserIsLeast},
-	{Name: "BudgetIsHonest", Holds: budgetIsHonest},
-	{Name: "OrderOfUnitsIsNothing", Holds: orderOfUnitsIsNothing},
-	{Name: "WorkerForgets", Holds: workerForgets},
+func drawShape(t *rapid.T) shape {
+	levels := rapid.IntRange(0, 3).Draw(t, "levels")
+	return shape{levels, rapid.IntRange(0, levels).Draw(t, "maxima")}
 }
 
-func TestCover(t *testing.T) { law.Check(t, coverProperties) }
-
-func FuzzCover(f *testing.F) {
-	seedDraws(f)
-	law.Fuzz(f, coverProperties)
-}
-
-// seedDraws adds inputs for a property to draw from, which takes eight bytes
-// for each draw and skips inputs that are too short.
-func seedDraws(f *testing.F) {
-	for i := range byte(4) {
-		seed := make([]byte, 1<<15)
-		rand.NewChaCha8([32]byte{i}).Read(seed)
-		f.Add(seed)
+// draw draws a problem of up to seven units.
+func draw(t *rapid.T, name string, of shape) *cover.Problem {
+	small := rapid.Int64Range(0, 4)
+	vector := func(label string) resources.Vector {
+		return resources.Vector{small.Draw(t, label), small.Draw(t, label)}
 	}
-}
-
-// leastIsLeast: the set found is that of the slow twin, and proven to be.
-func leastIsLeast(t *rapid.T) {
-	c := coverCases().Draw(t, "case")
-	var w Worker
-	w.eager = rapid.Bool().Draw(t, "bounds from the start")
-	var s Selection
-	w.Least(&s, &c.Problem, enoughSteps)
-	if !s.Proven {
-		t.Fatalf("not proven in %d steps", s.Steps)
+	p := &cover.Problem{Need: vector(name + " need"), Maxima: of.maxima}
+	for range rapid.IntRange(0, 2).Draw(t, "bounds") {
+		p.Bounds = append(p.Bounds, resources.Limit{
+			Value: vector("room"), Defined: resources.Mask(rapid.IntRange(0, 3).Draw(t, "defined")),
+		})
 	}
-	c.mustBeBest(t, &s)
-}
-
-// A class counts only the budgets that can be overrun at all: its units may
-// differ in the others.
-func TestCover_BudgetsOfAClass(t *testing.T) {
-	p := Problem{
-		Order: planOrder, Capacity: vec{100},
-		Needs:   shorts(vec{2}),
-		Budgets: []int64{1},
-		Units:   []Unit{unitOf("a", 1).Unit, unitOf("b", 1).Unit, unitOf("c", 1).Unit},
-	}
-	p.Units[0].Uses = []Use{{Budget: 0, Count: 1}}
-	var w Worker
-	var s Selection
-	w.Least(&s, &p, enoughSteps)
-	if !slices.Equal(s.Units, []int32{0, 1}) || s.Total.Levels[LevelOverrun] != 0 {
-		t.Fatalf("units %v overrun by %d", s.Units, s.Total.Levels[LevelOverrun])
-	}
-}
-
-// greedyIsLegal: a set that is found is one, and none is found where there is none.
-func greedyIsLegal(t *rapid.T) {
-	c := coverCases().Draw(t, "case")
-	var w Worker
-	var s Selection
-	w.Greedy(&s, &c.Problem)
-	if !s.Found {
-		if s.Proven && c.best != nil {
-			t.Fatalf("nothing, and proven, where there is %v", c.best.keys)
-		}
-		return
-	}
-	c.mustBeSet(t, &s)
-}
-
-// limitIsKept: a set is found where one costs no more than the limit, and only there.
-func limitIsKept(t *rapid.T) {
-	c := coverCases().Draw(t, "case")
-	limit := c.slow.set(c.subset(t))
-	if c.best != nil && rapid.Bool().Draw(t, "limit at best") {
-		limit = c.best
-	}
-	var w Worker
-	var s Selection
-	c.Limit = limit.total()
-	w.Least(&s, &c.Problem, enoughSteps)
-	if !s.Proven {
-		t.Fatalf("not proven in %d steps", s.Steps)
-	}
-	if c.best != nil && c.slow.compareSets(c.best, limit) <= 0 {
-		c.mustBeBest(t, &s)
-	} else if s.Found {
-		t.Fatalf("%v costs more than %v", c.keys(&s), limit.keys)
-	}
-}
-
-// lesserIsLeast: a search for lesser levels than a limit finds the least if they
-// are lesser, and nothing if they are not.
-func lesserIsLeast(t *rapid.T) {
-	c := coverCases().Draw(t, "case")
-	if !c.Order.levelsFirst() {
-		return // levels are nothing to that order
-	}
-	limit := c.slow.set(c.subset(t))
-	if c.best != nil && rapid.Bool().Draw(t, "limit at best") {
-		limit = c.best
-	}
-	w := Worker{OnlyLesser: true}
-	var s Selection
-	c.Limit = limit.total()
-	w.Least(&s, &c.Problem, enoughSteps)
-	if !s.Proven {
-		t.Fatalf("not proven in %d steps", s.Steps)
-	}
-	switch lesser := c.best != nil && c.Order.CompareLevels(&c.best.levels, &limit.levels) < 0; {
-	case lesser && !s.Found:
-		t.Fatalf("%v has lesser levels than %v", c.best.keys, limit.keys)
-	case lesser && c.firstLevels(s.Total.Levels) != c.firstLevels(c.best.levels):
-		t.Fatalf("%v is not %v", s.Total.Levels, c.best.levels)
-	case !lesser && s.Found:
-		t.Fatalf("%v has no lesser levels than %v", c.keys(&s), limit.keys)
-	}
-	if s.Found {
-		c.mustBeSet(t, &s)
-	}
-}
-
-func (c *coverCase) subset(t *rapid.T) (units []int32) {
-	for i := range c.Units {
-		if rapid.Bool().Draw(t, "in") {
-			units = append(units, int32(i))
-		}
-	}
-	return units
-}
-
-// budgetIsHonest: however few the steps, a set that is found is one, more steps
-// never find a costlier one, and what is called proven is.
-func budgetIsHonest(t *rapid.T) {
-	c := coverCases().Draw(t, "case")
-	var w Worker
-	w.eager = rapid.Bool().Draw(t, "eager")
-	var s Selection
-	var before *slowSet
-	for _, steps := range []int{0, 1, 2, 5, 10, 20} {
-		w.Least(&s, &c.Problem, steps)
-		if s.Steps > steps {
-			t.Fatalf("%d steps of %d", s.Steps, steps)
-		}
-		if s.Proven {
-			c.mustBeBest(t, &s)
-		}
-		c.mustHaveLeastLevels(t, &s)
-		if !s.Found {
-			if before != nil {
-				t.Fatalf("nothing in %d steps, but in fewer %v", steps, before.keys)
+	for i := range rapid.IntRange(0, 7).Draw(t, "units") {
+		u := cover.Unit{Key: fmt.Sprint(name, rapid.IntRange(0, 9).Draw(t, "key"), "-", i), Size: vector("size")}
+		for level := range of.levels {
+			v := small.Draw(t, "level")
+			if level < p.Maxima {
+				v -= 2
 			}
-			continue
+			u.Cost = append(u.Cost, v)
 		}
-		c.mustBeSet(t, &s)
-		now := c.slow.set(s.Units)
-		if before != nil && c.slow.cheaper(before, now) {
-			t.Fatalf("%v in %d steps, but in fewer %v", now.keys, steps, before.keys)
+		for b := range p.Bounds {
+			if rapid.Bool().Draw(t, "held") {
+				u.Bounds = append(u.Bounds, b)
+			}
 		}
-		before = now
+		p.Units = append(p.Units, u)
+	}
+	return p
+}
+
+// A set is one that meets the need within all bounds.
+type set struct {
+	units []int
+	cost  []int64
+	keys  []string
+}
+
+func (s *set) compare(other *set) int {
+	return cmp.Or(slices.Compare(s.cost, other.cost), cmp.Compare(len(s.units), len(other.units)), slices.Compare(s.keys, other.keys))
+}
+
+// cheapest tries all sets.
+func cheapest(p *cover.Problem) (best *set) {
+	for bits := range 1 << len(p.Units) {
+		s := &set{}
+		var freed resources.Vector
+		taken := make([]resources.Vector, len(p.Bounds))
+		for i := range p.Units {
+			if bits>>i&1 == 0 {
+				continue
+			}
+			u := &p.Units[i]
+			freed = resources.Add(nil, freed, u.Size)
+			for _, b := range u.Bounds {
+				taken[b] = resources.Add(nil, taken[b], u.Size)
+			}
+			for level, v := range u.Cost {
+				switch {
+				case len(s.units) == 0:
+					s.cost = append(s.cost, v)
+				case level < p.Maxima:
+					s.cost[level] = max(s.cost[level], v)
+				default:
+					s.cost[level] += v
+				}
+			}
+			s.units, s.keys = append(s.units, i), append(s.keys, u.Key)
+		}
+		slices.Sort(s.keys)
+		lawful := true
+		for t := range 2 {
+			lawful = lawful && freed.At(t) >= p.Need.At(t)
+			for b, room := range p.Bounds {
+				if most, ok := room.Bound(t); ok {
+					lawful = lawful && taken[b].At(t) <= max(most, 0)
+				}
+			}
+		}
+		if lawful && (best == nil || s.compare(best) < 0) {
+			best = s
+		}
+	}
+	return best
+}
+
+// requireIs holds a selection to a set.
+func requireIs(t require.TestingT, want *set, p *cover.Problem, got *cover.Selection) {
+	require.Equal(t, append([]int{}, want.units...), append([]int{}, got.Units...))
+	if len(want.units) > 0 {
+		require.Equal(t, append([]int64{}, want.cost...), append([]int64{}, got.Cost...))
+	}
+	require.True(t, got.Proven)
+}
+
+// The answer is the least of all sets.
+func TestSolver_Least(t *testing.T) {
+	found := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := draw(t, "u", drawShape(t))
+		var s cover.Solver
+		var got cover.Selection
+		want := cheapest(p)
+		require.Equal(t, want != nil, s.Solve(&got, p))
+		if want == nil {
+			require.True(t, got.Proven)
+			require.Empty(t, got.Units)
+			return
+		}
+		if len(want.units) > 1 {
+			found++
+		}
+		requireIs(t, want, p, &got)
+	})
+	require.Greater(t, found, 5, "worlds that need more than one unit")
+}
+
+// The group is the one whose least set costs least, and the first of those. Keys say nothing
+// between groups.
+func TestSolver_Fit(t *testing.T) {
+	later := 0
+	var s cover.Solver // its memory is used again
+	rapid.Check(t, func(t *rapid.T) {
+		of := drawShape(t)
+		var groups []cover.Problem
+		for range rapid.IntRange(0, 4).Draw(t, "groups") {
+			groups = append(groups, *draw(t, "u", of))
+		}
+		var best *set
+		at := -1
+		for g := range groups {
+			x := cheapest(&groups[g])
+			if x == nil || len(x.units) == 0 && best != nil && len(best.units) == 0 {
+				continue
+			}
+			if best == nil || len(x.units) == 0 || len(best.units) > 0 &&
+				cmp.Or(slices.Compare(x.cost, best.cost), cmp.Compare(len(x.units), len(best.units))) < 0 {
+				best, at = x, g
+			}
+		}
+		var got cover.Selection
+		group, ok := s.Fit(&got, groups)
+		require.Equal(t, at, group)
+		require.Equal(t, best != nil, ok)
+		if best != nil {
+			if at > 0 {
+				later++
+			}
+			requireIs(t, best, &groups[at], &got)
+		}
+	})
+	require.Greater(t, later, 5, "the first group is not the cheapest")
+}
+
+// Once the steps are spent there is still an answer, and no proof.
+func TestSolver_Steps(t *testing.T) {
+	p := &cover.Problem{Need: resources.Vector{1000, 1000}}
+	for i := range int64(40) {
+		p.Units = append(p.Units, cover.Unit{
+			Key: fmt.Sprintf("u%02d", i), Size: resources.Vector{30 + i*7%31, 30 + i*11%37}, Cost: []int64{10 + i*13%17},
+		})
+	}
+	s := cover.Solver{Steps: 1}
+	var got cover.Selection
+	require.True(t, s.Solve(&got, p))
+	require.False(t, got.Proven)
+	var freed resources.Vector
+	for _, i := range got.Units {
+		freed = resources.Add(nil, freed, p.Units[i].Size)
+	}
+	require.True(t, freed.At(0) >= 1000 && freed.At(1) >= 1000)
+	group, ok := s.Fit(&got, []cover.Problem{*p, *p})
+	require.Equal(t, 0, group)
+	require.True(t, ok)
+	require.False(t, got.Proven)
+}
+
+func TestSolver_Panics(t *testing.T) {
+	unit := func(change func(u *cover.Unit)) *cover.Problem {
+		p := &cover.Problem{Need: resources.Vector{1}, Units: []cover.Unit{
+			{Key: "a", Size: resources.Vector{1}, Cost: []int64{1}}, {Key: "b", Size: resources.Vector{1}, Cost: []int64{1}},
+		}}
+		change(&p.Units[1])
+		return p
+	}
+	most := int64(1<<63 - 1)
+	for want, p := range map[string]*cover.Problem{
+		`cover: unit "b": a cost of 0 levels, and "a" has 1`:                               unit(func(u *cover.Unit) { u.Cost = nil }),
+		`cover: unit "b": level 0: -1 is negative or too much`:                             unit(func(u *cover.Unit) { u.Cost[0] = -1 }),
+		fmt.Sprintf(`cover: unit "b": level 0: %d is negative or too much`, most):          unit(func(u *cover.Unit) { u.Cost[0] = most }),
+		`cover: unit "b": type 0: a size of -1 is negative or too much`:                    unit(func(u *cover.Unit) { u.Size[0] = -1 }),
+		fmt.Sprintf(`cover: unit "b": type 0: a size of %d is negative or too much`, most): unit(func(u *cover.Unit) { u.Size[0] = most }),
+		`cover: unit "b": bound 0 of 0`:                                                    unit(func(u *cover.Unit) { u.Bounds = []int{0} }),
+		`cover: unit "a": a cost of 11 levels, at most 10`:                                 {Units: []cover.Unit{{Key: "a", Cost: make([]int64, 11)}}},
+		`cover: 2 maxima of 1 levels`:                                                      {Units: []cover.Unit{{Key: "a", Cost: []int64{1}}}, Maxima: 2},
+	} {
+		var s cover.Solver
+		require.PanicsWithValue(t, want, func() { s.Solve(new(cover.Selection), p) })
+		require.PanicsWithValue(t, want, func() { s.Fit(new(cover.Selection), []cover.Problem{*p}) })
 	}
 }
 
-// mustHaveLeastLevels holds a search to what it says about levels.
-func (c *coverCase) mustHaveLeastLevels(t *rapid.T, s *Selection) {
-	switch {
-	case s.Proven && !s.LevelsProven:
-		t.Fatal("proven, but not its levels")
-	case s.LevelsProven && !s.Proven && len(c.Order.Sequence) > 0 && c.Order.Sequence[0] >= NumLevels:
-		t.Fatal("levels are proven that do not decide first")
-	case s.Found && s.LevelsProven && c.Order.Compare == nil && c.firstLevels(s.Total.Levels) != c.firstLevels(c.best.levels):
-		t.Fatalf("levels %v are proven, but %v has %v", s.Total.Levels, c.best.keys, c.best.levels)
+func TestFit_Panics(t *testing.T) {
+	groups := []cover.Problem{
+		{}, {Units: []cover.Unit{{Key: "a", Cost: []int64{1, 1}}}, Maxima: 1}, {Units: []cover.Unit{{Key: "b", Cost: []int64{1, 1}}}},
 	}
+	var s cover.Solver
+	require.PanicsWithValue(t, "cover: group 2: 2 levels, 0 of them maxima, and group 1 has 2 and 1", func() { s.Fit(new(cover.Selection), groups) })
 }
 
-// firstLevels returns the levels that decide before excess and work, the others 0.
-func (c *coverCase) firstLevels(levels Levels) (first Levels) {
-	if c.Order.Sequence == nil {
-		return levels
-	}
-	for _, what := range c.Order.Sequence {
-		if what >= NumLevels {
-			break
+// A solver whose memory has grown allocates nothing.
+func TestNoAllocs(t *testing.T) {
+	var groups []cover.Problem
+	for g := range int64(8) {
+		p := cover.Problem{Need: resources.Vector{20, 8}, Maxima: 1, Bounds: []resources.Limit{{Value: resources.Vector{30}, Defined: 1}, {Value: resources.Vector{0, 9}, Defined: 2}}}
+		for i := range int64(12) {
+			p.Units = append(p.Units, cover.Unit{
+				Key: fmt.Sprint(g, "-", i), Size: resources.Vector{1 + (g*5+i*7)%9, i % 4}, Cost: []int64{(g + i) % 5, 1}, Bounds: []int{0, 1}[:1+i%2],
+			})
 		}
-		first[what] = levels[what]
+		groups = append(groups, p)
 	}
-	return first
-}
-
-// orderOfUnitsIsNothing: units in another order yield the same keys, whether
-// there are steps enough or not.
-func orderOfUnitsIsNothing(t *rapid.T) {
-	c := coverCases().Draw(t, "case")
-	other := c.Problem
-	other.Units = nil
-	order := make([]int, len(c.Units))
-	for i := range order {
-		order[i] = i
-	}
-	for _, i := range rapid.Permutation(order).Draw(t, "order") {
-		other.Units = append(other.Units, c.Units[i])
-	}
-	var w Worker
-	var s, o Selection
-	for _, steps := range []int{0, 3, 12, enoughSteps} {
-		w.Least(&s, &c.Problem, steps)
-		w.Least(&o, &other, steps)
-		if s.Found != o.Found || s.Proven != o.Proven || s.Steps != o.Steps {
-			t.Fatalf("%d steps: %+v, but shuffled %+v", steps, s, o)
-		}
-		if got, want := keysOf(&other, &o), c.keys(&s); !slices.Equal(got, want) {
-			t.Fatalf("%d steps: %v, but shuffled %v", steps, want, got)
-		}
-	}
-}
-
-// workerForgets: what a worker did before does not matter, nor does what a
-// selection held, and the problem stays as it was.
-func workerForgets(t *rapid.T) {
-	first, second := coverCases().Draw(t, "first"), coverCases().Draw(t, "second")
-	before := pictureOf(&second.Problem)
-	var used, fresh Worker
-	var s, want Selection
-	first.Limit = &Total{Units: 1}
-	used.Least(&s, &first.Problem, 3)
-	first.Limit = nil
-	used.Greedy(&s, &first.Problem)
-	used.Least(&s, &first.Problem, 7)
-	for _, steps := range []int{4, enoughSteps} {
-		used.Least(&s, &second.Problem, steps)
-		fresh.Least(&want, &second.Problem, steps)
-		if got, want := fmt.Sprintf("%+v", s), fmt.Sprintf("%+v", want); got != want {
-			t.Fatalf("%s, but after another problem %s", want, got)
-		}
-		fresh = Worker{}
-	}
-	if after := pictureOf(&second.Problem); after != before {
-		t.Fatalf("the problem has changed to\n%sfrom\n%s", after, before)
-	}
-}
-
-// mustBeBest fails unless s is the set of the slow twin.
-func (c *coverCase) mustBeBest(t *rapid.T, s *Selection) {
-	t.Helper()
-	switch {
-	case c.best == nil && s.Found:
-		t.Fatalf("%v where there is no set", c.keys(s))
-	case c.best == nil:
-		return
-	case !s.Found:
-		t.Fatalf("nothing where there is %v", c.best.keys)
-	}
-	c.mustBeSet(t, s)
-	if got := c.keys(s); !slices.Equal(got, c.best.keys) {
-		t.Fatalf("%v of %+v, want %v of %+v", got, s.Total, c.best.keys, c.best.total())
-	}
-}
-
-// mustBeSet fails unless s is legal, meets every need, has nothing to give
-// back, costs what it says and no less than the set of the slow twin.
-func (c *coverCase) mustBeSet(t *rapid.T, s *Selection) {
-	t.Helper()
-	for i, u := range s.Units {
-		if u < 0 || int(u) >= len(c.Units) || i > 0 && u <= s.Units[i-1] {
-			t.Fatalf("units %v of %d", s.Units, len(c.Units))
-		}
-	}
-	if !c.slow.legal(s.Units) {
-		t.Fatalf("%v passes a bound", c.keys(s))
-	}
-	if !c.slow.minimal(s.Units) {
-		t.Fatalf("%v meets not every need, or not only just", c.keys(s))
-	}
-	set := c.slow.set(s.Units)
-	if !set.equal(&s.Total) {
-		t.Fatalf("%v costs %+v, want %+v", set.keys, s.Total, set.total())
-	}
-	if c.slow.cheaper(set, c.best) {
-		t.Fatalf("%v is cheaper than %v", set.keys, c.best.keys)
-	}
-}
-
-func (c *coverCase) keys(s *Selection) []string { return keysOf(&c.Problem, s) }
-
-// keysOf returns the sorted keys of a selection.
-func keysOf(p *Problem, s *Selection) (keys []string) {
-	for _, i := range s.Units {
-		keys = append(append(keys, p.Units[i].Key), p.Units[i].More...)
-	}
-	slices.Sort(keys)
-	return keys
+	var s cover.Solver
+	var got cover.Selection
+	_, ok := s.Fit(&got, groups)
+	require.True(t, ok)
+	require.Zero(t, testing.AllocsPerRun(20, func() { s.Fit(&got, groups) }))
 }

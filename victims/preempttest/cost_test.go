@@ -13,15 +13,14 @@ import (
 	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 	"github.com/go-preempt/preempt/victims/preempttest"
 )
 
 // costs are those of three sets of victims.
 func costs() []victims.Cost {
 	return []victims.Cost{
-		{MaxRank: -5, MaxPriority: 1, Victims: 1, SumRanks: -5, Excess: resources.Share{Amount: 1, Of: 10}, Work: cover.WideOf(int64(time.Hour))},
-		{MaxRank: -1, MaxPriority: 9, Victims: 2, SumRanks: -4, Work: cover.WideOf(int64(time.Minute)), Node: 1},
+		{MaxRank: -5, MaxPriority: 1, Victims: 1, SumRanks: -5, Excess: resources.Share{Amount: 1, Of: 10}, Work: resources.WideOf(int64(time.Hour))},
+		{MaxRank: -1, MaxPriority: 9, Victims: 2, SumRanks: -4, Work: resources.WideOf(int64(time.Minute)), Node: 1},
 		{OptedOut: 1, MaxRank: -7, MaxPriority: -3, Victims: 1, SumRanks: -7, Node: 1},
 	}
 }
@@ -99,11 +98,11 @@ func defaultCompare(t *rapid.T) {
 			OptedOut: rapid.IntRange(0, n).Draw(t, "opted out"), Originators: rapid.IntRange(0, n).Draw(t, "originators"),
 			MaxRank: rapid.Int64Range(-2, 0).Draw(t, "rank"), MaxPriority: rapid.Int64Range(-1, 1).Draw(t, "priority"),
 			Overrun: rapid.Int64Range(0, 1).Draw(t, "overrun"), Jobs: rapid.IntRange(0, 1).Draw(t, "jobs"),
-			Own:     cover.WideOf(rapid.SampledFrom([]int64{0, 0, 1, 1 << 62}).Draw(t, "own cost")),
+			Own:     resources.WideOf(rapid.SampledFrom([]int64{0, 0, 1, 1 << 62}).Draw(t, "own cost")),
 			Victims: n, SumRanks: rapid.Int64Range(-3, 0).Draw(t, "ranks"),
 			SumPriorities: rapid.Int64Range(-3, 3).Draw(t, "priorities"), NodePenalty: int64(node % 2),
 			Excess: resources.Share{Amount: rapid.Int64Range(0, 2).Draw(t, "excess"), Of: rapid.Int64Range(1, 2).Draw(t, "of")},
-			Work:   cover.WideOf(rapid.Int64Range(0, 2).Draw(t, "work")),
+			Work:   resources.WideOf(rapid.Int64Range(0, 2).Draw(t, "work")),
 			Node:   node,
 		}
 	}), 0, 6).Draw(t, "costs")

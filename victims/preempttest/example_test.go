@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/go-preempt/preempt/victims/cover"
 	"github.com/go-preempt/preempt/victims/preempttest"
 )
 
@@ -38,7 +38,7 @@ func ExampleTestCompare() {
 	}
 	err := preempttest.TestCompare(fewest, []victims.Cost{
 		{MaxRank: -3, MaxPriority: 7, Victims: 1, SumRanks: -3},
-		{MaxRank: -8, MaxPriority: 2, Victims: 2, SumRanks: -20, Work: cover.WideOf(int64(time.Hour))},
+		{MaxRank: -8, MaxPriority: 2, Victims: 2, SumRanks: -20, Work: resources.WideOf(int64(time.Hour))},
 		{OptedOut: 1, MaxRank: -8, MaxPriority: 2, Victims: 1, SumRanks: -8, Node: 1},
 	})
 	fmt.Println(err)

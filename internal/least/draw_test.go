@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"cmp"
@@ -8,33 +8,33 @@ import (
 	"slices"
 	"strings"
 
-	"pgregory.net/rapid"
-
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
+	"pgregory.net/rapid"
 )
 
 // coverOrders are orders that callers may want, for the worker and for its
 // slow twin. None calls a set cheaper than a part of it; some call it as cheap.
 var coverOrders = []struct {
 	name string
-	fast func(a, b *Total) int
+	fast func(a, b *cost.Total) int
 	slow func(a, b *slowSet) int
 }{
 	{"the default", nil, nil},
 	{"units, work",
-		func(a, b *Total) int { return cmp.Or(cmp.Compare(a.Units, b.Units), a.Work.Compare(b.Work)) },
+		func(a, b *cost.Total) int { return cmp.Or(cmp.Compare(a.Units, b.Units), a.Work.Compare(b.Work)) },
 		func(a, b *slowSet) int { return cmp.Or(cmp.Compare(len(a.units), len(b.units)), a.work.Cmp(b.work)) }},
 	{"units, most work",
-		func(a, b *Total) int { return cmp.Or(cmp.Compare(a.Units, b.Units), b.Work.Compare(a.Work)) },
+		func(a, b *cost.Total) int { return cmp.Or(cmp.Compare(a.Units, b.Units), b.Work.Compare(a.Work)) },
 		func(a, b *slowSet) int { return cmp.Or(cmp.Compare(len(a.units), len(b.units)), b.work.Cmp(a.work)) }},
 	{"work alone",
-		func(a, b *Total) int { return a.Work.Compare(b.Work) },
+		func(a, b *cost.Total) int { return a.Work.Compare(b.Work) },
 		func(a, b *slowSet) int { return a.work.Cmp(b.work) }},
 	{"excess alone",
-		func(a, b *Total) int { return a.Excess.Compare(b.Excess) },
+		func(a, b *cost.Total) int { return a.Excess.Compare(b.Excess) },
 		func(a, b *slowSet) int { return a.excess.Cmp(b.excess) }},
 	{"no opinion",
-		func(a, b *Total) int { return 0 },
+		func(a, b *cost.Total) int { return 0 },
 		func(a, b *slowSet) int { return 0 }},
 }
 
@@ -119,17 +119,17 @@ func (g *coverDraw) part(label string, typ int, counts func(Part) bool) int64 {
 }
 
 // order draws the order of plans or any other.
-func (g *coverDraw) order() Order {
+func (g *coverDraw) order() cost.Order {
 	if rapid.Bool().Draw(g.T, "order of plans") {
 		return planOrder
 	}
-	count := between(g.T, "count", 0, NumLevels-1)
-	o := Order{Count: count, Max: uint16(between(g.T, "max", 0, 1<<NumLevels-1)) &^ (1 << count)}
+	count := between(g.T, "count", 0, cost.NumLevels-1)
+	o := cost.Order{Count: count, Max: uint16(between(g.T, "max", 0, 1<<cost.NumLevels-1)) &^ (1 << count)}
 	if count > 0 {
 		o.Overrun = between(g.T, "overrun", 0, count-1)
 		o.Max &^= 1 << o.Overrun
 	}
-	if low := between(g.T, "low half", 0, NumLevels-1); low > 0 && low != count && low-1 != count && low != o.Overrun && low-1 != o.Overrun {
+	if low := between(g.T, "low half", 0, cost.NumLevels-1); low > 0 && low != count && low-1 != count && low != o.Overrun && low-1 != o.Overrun {
 		o.Carry = 1 << low
 		o.Max &^= 3 << (low - 1)
 	}
@@ -140,16 +140,16 @@ func (g *coverDraw) order() Order {
 // together, and levels that may be negative come after the one that counts.
 func (g *coverDraw) sequence() (s []int8) {
 	o := &g.Order
-	first, later := [][]int8{{ByExcess}, {ByWork}}, [][]int8{}
-	for l := range int8(NumLevels) {
+	first, later := [][]int8{{cost.ByExcess}, {cost.ByWork}}, [][]int8{}
+	for l := range int8(cost.NumLevels) {
 		item := []int8{l}
 		switch {
 		case int(l) == o.Count || o.Carry>>l&1 != 0:
 			continue
-		case l+1 < NumLevels && o.Carry>>(l+1)&1 != 0:
+		case l+1 < cost.NumLevels && o.Carry>>(l+1)&1 != 0:
 			item = []int8{l, l + 1}
 		}
-		if int(l) < o.Count || o.isMax(int(l)) {
+		if int(l) < o.Count || o.IsMax(int(l)) {
 			first = append(first, item)
 		} else {
 			later = append(later, item)
@@ -188,7 +188,7 @@ func (g *coverDraw) units() {
 		if between(g.T, "more keys", 0, 7) == 1 {
 			u.More = []string{key + "2", "m" + key}
 		}
-		u.Work = Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "time"),
+		u.Work = resources.Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "time"),
 			rapid.SampledFrom([]uint64{1, 1, 1, 2, 1 << 58}).Draw(g.T, "weight"))
 		g.Units = append(g.Units, u)
 	}
@@ -268,16 +268,16 @@ func (g *coverDraw) bounds() {
 // levels draws what the order asks of the levels of a unit, and no more: those
 // after the one that counts, and those of which the maximum matters, may be
 // negative.
-func (g *coverDraw) levels() (levels Levels) {
+func (g *coverDraw) levels() (levels cost.Levels) {
 	o := &g.Order
 	for l := range levels {
 		switch {
 		case l > 0 && l == o.Overrun:
 		case o.Carry>>l&1 != 0:
-			levels[l] = rapid.SampledFrom([]int64{0, 0, 1, 1<<carry - 1, 1 << (carry - 1)}).Draw(g.T, "low half")
+			levels[l] = rapid.SampledFrom([]int64{0, 0, 1, 1<<cost.Carry - 1, 1 << (cost.Carry - 1)}).Draw(g.T, "low half")
 		case l == o.Count:
 			levels[l] = rapid.SampledFrom([]int64{1, 1, 1, 2, 3}).Draw(g.T, "count")
-		case l < o.Count && !o.isMax(l):
+		case l < o.Count && !o.IsMax(l):
 			levels[l] = rapid.SampledFrom([]int64{0, 0, 0, 1, 2}).Draw(g.T, "sum")
 		default:
 			levels[l] = rapid.SampledFrom([]int64{0, 0, -1, -2, 1}).Draw(g.T, "level")

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/go-preempt/preempt/internal/cost"
 )
 
 // Greedy takes units, the cheapest first and among equals those that cover most, and
@@ -158,7 +160,7 @@ func (w *Worker) keep() {
 }
 
 // sum returns the total of what is taken, computed anew.
-func (w *Worker) sum() (t Total) {
+func (w *Worker) sum() (t cost.Total) {
 	for i := range w.classes {
 		c := &w.classes[i]
 		// The first units of a class are the cheapest of it, so a number of
@@ -170,12 +172,12 @@ func (w *Worker) sum() (t Total) {
 		}
 	}
 	w.noteOverrun(&t.Levels)
-	t.Excess = Excess(w.freed, w.p.Wanted, w.p.Capacity)
+	t.Excess = cost.Excess(w.freed, w.p.Wanted, w.p.Capacity)
 	return t
 }
 
 // noteOverrun sets the overrun among the levels of what is taken.
-func (w *Worker) noteOverrun(l *Levels) {
+func (w *Worker) noteOverrun(l *cost.Levels) {
 	if o := w.p.Order.Overrun; o > 0 {
 		l[o] = w.soft.over
 	}
@@ -187,7 +189,7 @@ func (w *Worker) answer(dst *Selection, g grade) {
 	// what is known of it.
 	dst.Found, dst.Steps = w.top.found, w.steps
 	dst.Proven, dst.LevelsProven = g == whole, g >= leastLevels
-	dst.Units, dst.Total = dst.Units[:0], Total{}
+	dst.Units, dst.Total = dst.Units[:0], cost.Total{}
 	if !w.top.found {
 		return
 	}

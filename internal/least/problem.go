@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
-	"cmp"
 	"math"
-	"math/bits"
-	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -25,12 +23,12 @@ type Problem struct {
 	Units   []Unit
 
 	// Order is how levels combine and which sets are cheaper.
-	Order Order
+	Order cost.Order
 	// What is freed beyond Wanted is excess, as a share of Capacity.
 	Wanted, Capacity resources.Vector
 
 	// Limit is what a set found by [Worker.Least] may cost at most. nil: anything.
-	Limit *Total
+	Limit *cost.Total
 }
 
 // A Bound is kept if the chosen units that it binds sum to at most Room. Negative counts as
@@ -50,9 +48,9 @@ type Use struct {
 type Unit struct {
 	Key    string
 	Size   resources.Vector
-	Levels Levels
-	Work   Wide    // lost with it: time by weight
-	Needs  []int32 // the needs that it counts for, ascending
+	Levels cost.Levels
+	Work   resources.Wide // lost with it: time by weight
+	Needs  []int32        // the needs that it counts for, ascending
 	// Bounds bind it, the innermost first. Two units without parts that share a bound
 	// share all that follow it.
 	Bounds []int32
@@ -85,50 +83,11 @@ func (u *Unit) All(yield func(Part) bool) {
 	}
 }
 
-// NumLevels is the number of levels of a cost.
-const NumLevels = 11
-
-// Levels are the parts of a cost that decide first, the most important first.
-type Levels [NumLevels]int64
-
-// An Order says how levels of units combine, and compares sets: by levels, work,
-// excess, keys.
-type Order struct {
-	// Max has a bit for each level of which a set has the largest value of its units;
-	// others are summed.
-	Max uint16
-	// Carry has a bit for each level that is the low half of a number, below 2^32 in a
-	// unit; the level before it is the high half. Neither is in Max.
-	Carry uint16
-	// Overrun is the level of what a set uses of Problem.Budgets beyond what is left.
-	// Units have 0 there. It lies before Count. 0 means none.
-	Overrun int
-	// Count is a summed level in which every unit has at least 1. In summed levels before
-	// it every unit has at least 0.
-	Count int
-	// Sequence is what decides, the most important first: levels, [ByWork], [ByExcess].
-	// Others do not count. Count is in it, and levels that may be negative come after
-	// Count. nil: all levels, then work, then excess.
-	Sequence []int8
-	// Compare replaces all that. It must be a strict weak order in which no set is
-	// cheaper than a part of it, and must not keep or change its arguments. It takes more
-	// steps.
-	Compare func(a, b *Total) int
-}
-
-// A Total is the cost of a set of units. The zero Total is that of none.
-type Total struct {
-	Units  int
-	Levels Levels
-	Work   Wide
-	Excess resources.Share
-}
-
 // A Selection is the answer to a Problem.
 type Selection struct {
 	Found bool
 	Units []int32 // rows of Problem.Units, ascending
-	Total Total
+	Total cost.Total
 	// Proven: no legal set is cheaper, or none exists. With Worker.OnlyLesser: none
 	// has lesser levels than the limit.
 	Proven bool
@@ -167,10 +126,10 @@ type Worker struct {
 	terms   []term
 
 	// What the classes from i on can give: one row of each per class.
-	avail    []int64  // per cover row
-	rowOrder []int32  // cover rows, the scarcest first; see greedyByRow
-	lowest   []Levels // the least of each level
-	least    []int64  // the least size, per type
+	avail    []int64       // per cover row
+	rowOrder []int32       // cover rows, the scarcest first; see greedyByRow
+	lowest   []cost.Levels // the least of each level
+	least    []int64       // the least size, per type
 	works    workBounds
 	soft     soft
 	stages   stages
@@ -196,20 +155,20 @@ type listing struct {
 
 // partial is how far a search has come: what it has taken, and what that leaves.
 type partial struct {
-	rem   []int64 // of each cover row
-	room  []int64 // of each pack row
-	freed []int64 // per type
-	sure  []int64 // what every completion frees at least, per type
-	taken []int32 // per class
-	total Total   // without its excess
-	now   Total   // with it, for comparisons
+	rem   []int64    // of each cover row
+	room  []int64    // of each pack row
+	freed []int64    // per type
+	sure  []int64    // what every completion frees at least, per type
+	taken []int32    // per class
+	total cost.Total // without its excess
+	now   cost.Total // with it, for comparisons
 }
 
 // top is the best set that a search has found.
 type top struct {
 	found bool
 	taken []int32 // per class
-	total Total
+	total cost.Total
 }
 
 // soft is what a search knows of budgets.
@@ -250,7 +209,7 @@ type term struct {
 // many it takes of each class. A caller's order may want the most work, so
 // that with one a class has the same work, too.
 type class struct {
-	levels       Levels
+	levels       cost.Levels
 	size         resources.Vector
 	first, count int32 // its units are members[first : first+count]
 	cover        []term
@@ -258,51 +217,6 @@ type class struct {
 	parted       bool  // its units have parts
 	uses         []Use // of a unit, of the budgets that can be overrun
 	use          int64 // how much of the needs a unit covers, for ordering only
-}
-
-// compare returns how two totals compare, but for keys.
-func (o *Order) compare(a, b *Total) int {
-	switch {
-	case o.Compare != nil:
-		return o.Compare(a, b)
-	case o.Sequence != nil:
-		return o.inSequence(a, b)
-	}
-	if c := slices.Compare(a.Levels[:], b.Levels[:]); c != 0 {
-		return c
-	}
-	return cmp.Or(a.Work.Compare(b.Work), a.Excess.Compare(b.Excess))
-}
-
-// isMax reports whether a set has the maximum of level l and not the sum.
-func (o *Order) isMax(l int) bool { return o.Max>>l&1 != 0 }
-
-// carry is the bit from which on a low half is carried into the high one.
-const carry = 32
-
-// settle carries the low halves of levels into the high ones.
-func (o *Order) settle(l *Levels) {
-	for rest := o.Carry; rest != 0; rest &= rest - 1 {
-		low := bits.TrailingZeros16(rest)
-		l[low-1] += l[low] >> carry
-		l[low] &= 1<<carry - 1
-	}
-}
-
-// Join returns the levels of a set of n units and a unit of levels u, without the
-// overrun.
-func (o *Order) Join(set *Levels, n int, u *Levels) Levels {
-	sum := *set
-	for l := range sum {
-		switch {
-		case !o.isMax(l):
-			sum[l] += u[l]
-		case n == 0 || u[l] > sum[l]:
-			sum[l] = u[l]
-		}
-	}
-	o.settle(&sum)
-	return sum
 }
 
 const noLimit = math.MaxInt64

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
+
+import (
+	"github.com/go-preempt/preempt/internal/cost"
+)
 
 // The order of plans, as package victims has it.
 const (
@@ -19,7 +23,7 @@ const (
 
 const DefaultSteps = 1 << 16
 
-var planOrder = Order{
+var planOrder = cost.Order{
 	Max: 1<<LevelRank | 1<<LevelPriority, Carry: 1 << LevelOwnLow,
 	Overrun: LevelOverrun, Count: LevelVictims,
 }

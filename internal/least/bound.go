@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // Classes are decided one after another, so what a search can still hope for
@@ -135,8 +136,8 @@ const mostWorks = 16
 type workBounds struct {
 	ready bool
 	// least[i*(mostWorks+1)+m] is the least work of m units of classes i and on.
-	least  []Wide
-	rising []Wide // scratch
+	least  []resources.Wide
+	rising []resources.Wide // scratch
 }
 
 // buildLeastWork computes, for every class i, the least work of any number of
@@ -150,7 +151,7 @@ func (w *Worker) buildLeastWork() {
 	for i := n - 1; i >= 0; i-- {
 		c := &w.classes[i]
 		for _, m := range w.members[c.first : c.first+min(c.count, mostWorks)] {
-			at, _ := slices.BinarySearchFunc(d.rising, w.p.Units[m].Work, Wide.Compare)
+			at, _ := slices.BinarySearchFunc(d.rising, w.p.Units[m].Work, resources.Wide.Compare)
 			if at == mostWorks {
 				continue
 			}
@@ -168,14 +169,14 @@ func (w *Worker) buildLeastWork() {
 
 // leastWork returns a work that so many units of the classes from i on lose at
 // least.
-func (w *Worker) leastWork(i int, units int64) Wide {
+func (w *Worker) leastWork(i int, units int64) resources.Wide {
 	return w.works.least[i*(mostWorks+1)+int(min(units, mostWorks))]
 }
 
 // workAtLeast returns the work that the present set loses at least with so many more units
 // of the classes from i on. The bound takes time to build, and so only long searches have
 // it.
-func (w *Worker) workAtLeast(i int, more int64) Wide {
+func (w *Worker) workAtLeast(i int, more int64) resources.Wide {
 	if !w.works.ready {
 		return w.total.Work
 	}

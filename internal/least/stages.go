@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"cmp"
 	"math/bits"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 )
@@ -36,16 +37,16 @@ type stages struct {
 	ready bool   // the surrogate is that of the problem
 	along []int8 // the levels that decide before work and excess, the most important first
 
-	level  int     // of the stage
-	upTo   []int8  // the levels before it, and it
-	goal   Levels  // of the best set
-	order  []int32 // the classes of the stage in the order of deciding
-	place  []int32 // by class: its place in the order
-	avail  []int64 // by place and row, as Worker.avail
-	prices []price // of the stage; that of its level is the first, if it has one
-	counts bool    // the stage limits what counts
-	over   int64   // no more of the overrun is of interest
-	again  bool    // the stage found a set, and has to begin anew
+	level  int         // of the stage
+	upTo   []int8      // the levels before it, and it
+	goal   cost.Levels // of the best set
+	order  []int32     // the classes of the stage in the order of deciding
+	place  []int32     // by class: its place in the order
+	avail  []int64     // by place and row, as Worker.avail
+	prices []price     // of the stage; that of its level is the first, if it has one
+	counts bool        // the stage limits what counts
+	over   int64       // no more of the overrun is of interest
+	again  bool        // the stage found a set, and has to begin anew
 	tops   tops
 	tuning tuning
 }
@@ -64,17 +65,17 @@ type price struct {
 // no set is known that could have more than the least.
 func (x *stages) prepare(w *Worker) bool {
 	x.w = w
-	if !w.p.Order.levelsFirst() || w.goal() == nil {
+	if !w.p.Order.LevelsFirst() || w.goal() == nil {
 		return false
 	}
 	x.along = x.along[:0]
 	for _, what := range w.p.Order.Sequence {
-		if what >= NumLevels {
+		if what >= cost.NumLevels {
 			break
 		}
 		x.along = append(x.along, what)
 	}
-	for l := int8(0); w.p.Order.Sequence == nil && l < NumLevels; l++ {
+	for l := int8(0); w.p.Order.Sequence == nil && l < cost.NumLevels; l++ {
 		x.along = append(x.along, l)
 	}
 	if !x.ready {
@@ -106,7 +107,7 @@ func (x *stages) stage(level int) bool {
 	x.level, x.goal, x.again = level, w.goal().Levels, false
 	x.prices, x.order = x.prices[:0], x.order[:0]
 	x.over, x.counts = noLimit, slices.Contains(x.upTo, int8(o.Count))
-	if level < o.Count && !o.isMax(level) && x.goal[level] == 0 && (!x.paired(level) || x.goal[level+1] == 0) {
+	if level < o.Count && !o.IsMax(level) && x.goal[level] == 0 && (!x.paired(level) || x.goal[level+1] == 0) {
 		return true // nobody has less than nothing
 	}
 	if x.paired(level) && x.valueOf(&x.goal, level) == noLimit {
@@ -156,14 +157,14 @@ func (x *stages) arrange() {
 }
 
 // paired reports whether a level is the high half of a number.
-func (x *stages) paired(l int) bool { return l+1 < NumLevels && x.w.p.Order.Carry>>(l+1)&1 != 0 }
+func (x *stages) paired(l int) bool { return l+1 < cost.NumLevels && x.w.p.Order.Carry>>(l+1)&1 != 0 }
 
 // allows reports whether units of some levels may be chosen in the stage.
-func (x *stages) allows(levels *Levels) bool {
+func (x *stages) allows(levels *cost.Levels) bool {
 	o := &x.w.p.Order
 	for _, at := range x.upTo {
 		switch l := int(at); {
-		case o.isMax(l):
+		case o.IsMax(l):
 			if levels[l] > x.goal[l] || l == x.level && levels[l] == x.goal[l] {
 				return false
 			}
@@ -207,7 +208,7 @@ func (x *stages) limit(l int) {
 		less = 1
 	}
 	switch {
-	case o.isMax(l) || o.Carry>>l&1 != 0:
+	case o.IsMax(l) || o.Carry>>l&1 != 0:
 		return
 	case l == o.Overrun && l > 0:
 		x.over = x.goal[l] - less
@@ -251,14 +252,14 @@ func (x *stages) newPrice(l int) *price {
 }
 
 // valueOf returns a level, both halves of it, or noLimit if that is too much.
-func (x *stages) valueOf(levels *Levels, l int) int64 {
+func (x *stages) valueOf(levels *cost.Levels, l int) int64 {
 	if !x.paired(l) {
 		return levels[l]
 	}
-	if levels[l] >= 1<<(62-carry) {
+	if levels[l] >= 1<<(62-cost.Carry) {
 		return noLimit
 	}
-	return levels[l]<<carry | levels[l+1]
+	return levels[l]<<cost.Carry | levels[l+1]
 }
 
 // floorDiv returns the largest integer that is not above a ÷ b, for positive b.
@@ -323,7 +324,7 @@ func (x *stages) consider() bool {
 	if *goal == x.goal {
 		return true
 	}
-	if x.goal = *goal; w.p.Order.isMax(x.level) || x.level == w.p.Order.Overrun || x.level > w.p.Order.Count {
+	if x.goal = *goal; w.p.Order.IsMax(x.level) || x.level == w.p.Order.Overrun || x.level > w.p.Order.Count {
 		x.again = true // others are allowed now
 		return false
 	}

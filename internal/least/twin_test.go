@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"cmp"
 	"math/big"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -21,7 +22,7 @@ type slowProblem struct {
 type slowSet struct {
 	units  []int32
 	keys   []string // sorted
-	levels Levels
+	levels cost.Levels
 	excess *big.Rat
 	work   *big.Int
 }
@@ -60,9 +61,9 @@ func (p slowProblem) compareSets(a, b *slowSet) int {
 		for _, what := range p.Order.Sequence {
 			var c int
 			switch what {
-			case ByExcess:
+			case cost.ByExcess:
 				c = a.excess.Cmp(b.excess)
-			case ByWork:
+			case cost.ByWork:
 				c = a.work.Cmp(b.work)
 			default:
 				c = cmp.Compare(a.levels[what], b.levels[what])
@@ -163,7 +164,7 @@ func (p slowProblem) set(units []int32) *slowSet {
 		}
 	}
 	slices.Sort(s.keys)
-	for l := NumLevels - 1; l > 0; l-- {
+	for l := cost.NumLevels - 1; l > 0; l-- {
 		if p.Order.Carry&(1<<l) != 0 {
 			s.levels[l-1] += s.levels[l] / (1 << 32)
 			s.levels[l] %= 1 << 32
@@ -189,9 +190,9 @@ func (p slowProblem) set(units []int32) *slowSet {
 }
 
 // bigOf returns an amount.
-func bigOf(w Wide) *big.Int {
-	z := new(big.Int).Lsh(new(big.Int).SetUint64(w.n.Hi), 64)
-	return z.Or(z, new(big.Int).SetUint64(w.n.Lo))
+func bigOf(w resources.Wide) *big.Int {
+	z, _ := new(big.Int).SetString(w.String(), 10)
+	return z
 }
 
 // overrun returns what the units use of the budgets beyond what is left.
@@ -211,16 +212,17 @@ func (p slowProblem) overrun(units []int32) (over int64) {
 }
 
 // total returns the cost of a set for the worker.
-func (s *slowSet) total() *Total {
-	t := &Total{Units: len(s.units), Levels: s.levels}
+func (s *slowSet) total() *cost.Total {
+	t := &cost.Total{Units: len(s.units), Levels: s.levels}
 	t.Excess = resources.Share{Amount: s.excess.Num().Int64(), Of: s.excess.Denom().Int64()}
-	t.Work.n.Lo = new(big.Int).And(s.work, new(big.Int).SetUint64(1<<64-1)).Uint64()
-	t.Work.n.Hi = new(big.Int).Rsh(s.work, 64).Uint64()
+	high := new(big.Int).Rsh(s.work, 64).Uint64()
+	low := new(big.Int).And(s.work, new(big.Int).SetUint64(1<<64-1)).Uint64()
+	t.Work = t.Work.AddTimes(high, 1<<63).AddTimes(high, 1<<63).AddTimes(low, 1)
 	return t
 }
 
 // equal reports whether a total is that of the set.
-func (s *slowSet) equal(t *Total) bool {
+func (s *slowSet) equal(t *cost.Total) bool {
 	want := s.total()
 	return t.Units == want.Units && t.Levels == want.Levels &&
 		t.Excess.Compare(want.Excess) == 0 && t.Work == want.Work

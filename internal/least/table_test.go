@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"math"
 	"slices"
 	"testing"
 
-	"github.com/go-preempt/preempt/internal/wide"
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -15,13 +15,13 @@ import (
 type coverUnit struct{ Unit }
 
 func unitOf(key string, size ...int64) coverUnit {
-	return coverUnit{Unit{Key: key, Size: size, Levels: Levels{LevelVictims: 1}, Needs: []int32{0}}}
+	return coverUnit{Unit{Key: key, Size: size, Levels: cost.Levels{LevelVictims: 1}, Needs: []int32{0}}}
 }
 
 func (u coverUnit) level(l int, v int64) coverUnit { u.Levels[l] = v; return u }
 func (u coverUnit) rank(v int64) coverUnit         { return u.level(LevelRank, v).level(LevelSumRanks, v) }
 func (u coverUnit) optedOut() coverUnit            { return u.level(LevelOptedOut, 1) }
-func (u coverUnit) work(v uint64) coverUnit        { u.Work = Wide{wide.Of(v)}; return u }
+func (u coverUnit) work(v uint64) coverUnit        { u.Work = resources.Wide{}.AddTimes(v, 1); return u }
 func (u coverUnit) needs(n ...int32) coverUnit     { u.Needs = n; return u }
 func (u coverUnit) bounds(b ...int32) coverUnit    { u.Bounds = b; return u }
 
@@ -47,7 +47,7 @@ var coverTable = []struct {
 	bounds   []Bound
 	units    []coverUnit
 	capacity resources.Vector // 100 of every type where it is nil
-	compare  func(a, b *Total) int
+	compare  func(a, b *cost.Total) int
 	want     []string
 	greedy   []string // where it is not the same
 }{
@@ -162,14 +162,14 @@ var coverTable = []struct {
 	{name: "an order that wants the most work", compare: mostWork,
 		needs: shorts(vec{2}), units: []coverUnit{unitOf("a", 2).work(1), unitOf("b", 2).work(3), unitOf("c", 2).work(2)},
 		want: []string{"b"}},
-	{name: "an order without an opinion", compare: func(a, b *Total) int { return 0 },
+	{name: "an order without an opinion", compare: func(a, b *cost.Total) int { return 0 },
 		// The list of a and c comes first, but they have a to give back, and c comes after b.
 		needs: shorts(vec{3}), bounds: rooms(3), units: []coverUnit{unitOf("a", 1).bounds(0), unitOf("b", 3).bounds(0), unitOf("c", 3)},
 		want: []string{"b"}},
 }
 
 // mostWork wants few units, and of those with as many the ones that ran longest.
-func mostWork(a, b *Total) int {
+func mostWork(a, b *cost.Total) int {
 	if a.Units != b.Units {
 		return a.Units - b.Units
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 )
@@ -272,7 +273,7 @@ func (w *Worker) buildClasses() {
 			w.members = append(w.members, int32(i))
 		}
 	}
-	byWork := p.Order.counts(ByWork)
+	byWork := p.Order.Counts(cost.ByWork)
 	slices.SortFunc(w.members, func(i, j int32) int {
 		u, v := &p.Units[i], &p.Units[j]
 		if c := w.alike(u, v); c != 0 {
@@ -306,7 +307,7 @@ func (w *Worker) sortClasses() {
 	slices.SortFunc(w.natural, func(i, j int32) int {
 		a, b := &w.classes[i], &w.classes[j]
 		if a.levels != b.levels {
-			if c := w.p.Order.compareUnits(&b.levels, &a.levels); c != 0 {
+			if c := w.p.Order.CompareUnits(&b.levels, &a.levels); c != 0 {
 				return c
 			}
 		}
@@ -410,7 +411,7 @@ func (w *Worker) reset() {
 	w.soft.used = rows.Zeros(w.soft.used, len(w.p.Budgets))
 	w.soft.over = 0
 	w.taken = rows.Zeros(w.taken, len(w.classes))
-	w.total = Total{}
+	w.total = cost.Total{}
 	w.top.found, w.levels = false, false
 	w.works.ready, w.stages.ready = false, false
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"testing"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -13,7 +15,7 @@ func topsOf(t *testing.T, p *Problem) *stages {
 	t.Helper()
 	var w Worker
 	require.True(t, w.build(p))
-	w.p.Limit = &Total{Levels: Levels{LevelVictims: 9}}
+	w.p.Limit = &cost.Total{Levels: cost.Levels{LevelVictims: 9}}
 	require.True(t, w.stages.prepare(&w))
 	w.stages.level, w.stages.goal = LevelVictims, w.p.Limit.Levels
 	for i := range w.classes {
@@ -70,7 +72,7 @@ func TestLesser_ACostlyUnitInsteadOfACheapOne(t *testing.T) {
 		unitOf("b", 1650).level(LevelOwnLow, 379).Unit,
 		unitOf("c", 553).level(LevelOwnLow, 366).Unit,
 	}
-	p.Limit = &Total{Units: 1, Levels: Levels{LevelOwnLow: 405, LevelVictims: 1}}
+	p.Limit = &cost.Total{Units: 1, Levels: cost.Levels{LevelOwnLow: 405, LevelVictims: 1}}
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)
 	require.True(t, s.Found)
@@ -81,10 +83,10 @@ func TestLesser_ACostlyUnitInsteadOfACheapOne(t *testing.T) {
 // limit is found, or nothing is shown.
 func TestLesser_HugeOwnCosts(t *testing.T) {
 	p := &Problem{Needs: shorts(vec{9}), Order: planOrder, Capacity: vec{50}}
-	high, low := WideOf(noLimit - 1).Split()
+	high, low := resources.WideOf(noLimit - 1).Halves()
 	p.Units = []Unit{unitOf("a", 9).level(LevelOwnHigh, high).level(LevelOwnLow, low).Unit}
-	limit := &Total{Units: 1, Levels: Levels{LevelVictims: 1}}
-	limit.Levels[LevelOwnHigh], limit.Levels[LevelOwnLow] = WideOf(noLimit).Split()
+	limit := &cost.Total{Units: 1, Levels: cost.Levels{LevelVictims: 1}}
+	limit.Levels[LevelOwnHigh], limit.Levels[LevelOwnLow] = resources.WideOf(noLimit).Halves()
 	p.Limit = limit
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)

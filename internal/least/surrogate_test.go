@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/stretchr/testify/require"
 )
@@ -27,7 +28,7 @@ func hardThird() *Problem {
 // Weights show that no twelve units are enough, as soon as they are tuned.
 func TestTune_HardTypesWeighMore(t *testing.T) {
 	p := hardThird()
-	p.Limit = &Total{Units: 13, Levels: Levels{LevelVictims: 13}}
+	p.Limit = &cost.Total{Units: 13, Levels: cost.Levels{LevelVictims: 13}}
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)
 	require.False(t, s.Found)
@@ -38,7 +39,7 @@ func TestTune_HardTypesWeighMore(t *testing.T) {
 // If fourteen are allowed, thirteen are found: weights rule out only what there is not.
 func TestTune_LeavesWhatThereIs(t *testing.T) {
 	p := hardThird()
-	p.Limit = &Total{Units: 14, Levels: Levels{LevelVictims: 14}}
+	p.Limit = &cost.Total{Units: 14, Levels: cost.Levels{LevelVictims: 14}}
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)
 	require.True(t, s.Found)
@@ -53,14 +54,14 @@ func TestTune_Costs(t *testing.T) {
 	for i := range p.Units {
 		p.Units[i].Levels[LevelOwnLow] = 2
 	}
-	p.Limit = &Total{Units: 13, Levels: Levels{LevelOwnLow: 25, LevelVictims: 13}}
+	p.Limit = &cost.Total{Units: 13, Levels: cost.Levels{LevelOwnLow: 25, LevelVictims: 13}}
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)
 	require.False(t, s.Found)
 	require.True(t, s.Proven)
 	require.Equal(t, tuneAfter+1, s.Steps)
 
-	p.Limit = &Total{Units: 14, Levels: Levels{LevelOwnLow: 27, LevelVictims: 14}}
+	p.Limit = &cost.Total{Units: 14, Levels: cost.Levels{LevelOwnLow: 27, LevelVictims: 14}}
 	w.Least(&s, p, 1000)
 	require.True(t, s.Found)
 	require.EqualValues(t, 26, s.Total.Levels[LevelOwnLow])
@@ -75,7 +76,7 @@ func TestTune_CutsTheLastUnit(t *testing.T) {
 		unitOf("b", 10, 10).level(LevelOwnLow, 5).level(LevelVictims, 2).Unit,
 		unitOf("c", 2, 2).level(LevelOwnLow, 4).Unit, // with a it is enough, and costs 6
 	}
-	p.Limit = &Total{Units: 1, Levels: Levels{LevelOwnLow: 7, LevelVictims: 1}}
+	p.Limit = &cost.Total{Units: 1, Levels: cost.Levels{LevelOwnLow: 7, LevelVictims: 1}}
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)
 	require.True(t, s.Found)
@@ -88,7 +89,7 @@ func TestTune_ExactFit(t *testing.T) {
 	for _, key := range []string{"a", "b", "c", "d"} {
 		p.Units = append(p.Units, unitOf(key, 4, 3).Unit, unitOf(key+"'", 3, 4).Unit)
 	}
-	p.Limit = &Total{Units: 3, Levels: Levels{LevelVictims: 3}}
+	p.Limit = &cost.Total{Units: 3, Levels: cost.Levels{LevelVictims: 3}}
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)
 	require.True(t, s.Found)

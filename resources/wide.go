@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package resources
 
 import (
 	"fmt"
 	"strconv"
 
 	"github.com/go-preempt/preempt/internal/wide"
-	"github.com/go-preempt/preempt/resources"
 )
-
-// Excess returns the largest share of a capacity, over all types, freed beyond what is
-// wanted.
-func Excess(freed, wanted, capacity resources.Vector) resources.Share {
-	var most resources.Share
-	for t, v := range freed {
-		share := resources.Share{Amount: max(v-wanted.At(t), 0), Of: capacity.At(t)}
-		if t == 0 || share.Compare(most) > 0 {
-			most = share
-		}
-	}
-	return most
-}
 
 // Wide is a non-negative amount in 128 bits: a sum of own costs, or work, which is time by
 // weight. It never wraps: what is beyond 128 bits counts as the most there is.
@@ -74,47 +60,13 @@ func (w Wide) String() string {
 	return Wide{high}.String() + fmt.Sprintf("%019d", low)
 }
 
-// Split returns the amount as two levels, the second of which carries into the
-// first; see [Order.Carry].
-func (w Wide) Split() (high, low int64) {
-	return int64(w.n.Hi<<32 | w.n.Lo>>32), int64(w.n.Lo & (1<<carry - 1))
+// Halves returns an amount below 2^95 as high·2^32 + low.
+func (w Wide) Halves() (high, low int64) {
+	return int64(w.n.Hi<<32 | w.n.Lo>>32), int64(w.n.Lo & (1<<32 - 1))
 }
 
-// Join returns the amount whose halves are two such levels; see [Wide.Split].
-func Join(high, low int64) Wide {
+// WideOfHalves returns high·2^32 + low; see [Wide.Halves].
+func WideOfHalves(high, low int64) Wide {
 	h := uint64(high)
 	return Wide{wide.Uint128{Hi: h >> 32, Lo: h<<32 | uint64(low)}}
 }
-
-// A Meter is what is left of a number of steps that several searches share.
-type Meter struct {
-	Left int64 // below 1 nothing more is begun
-	Used int64 // in all
-	// Stop ends all work once it returns true. It is not asked again then.
-	Stop    func() bool
-	Stopped bool // Stop has returned true
-
-	unasked int64 // steps since it was asked
-}
-
-// askEvery is how many steps at most are between two questions whether to stop. A piece of
-// work that is charged as one is never longer than a few times that.
-const askEvery = 500
-
-// Pay charges for some steps.
-func (m *Meter) Pay(steps int64) {
-	m.Left -= steps
-	m.Used += steps
-	if m.unasked += steps; m.unasked >= askEvery {
-		m.Ask()
-	}
-}
-
-// Ask asks the caller whether to stop.
-func (m *Meter) Ask() {
-	m.unasked = 0
-	m.Stopped = m.Stopped || m.Stop != nil && m.Stop()
-}
-
-// Over reports whether nothing is left.
-func (m *Meter) Over() bool { return m.Left <= 0 || m.Stopped }

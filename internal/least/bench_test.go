@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"fmt"
 	"testing"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -35,7 +36,7 @@ func TestCoverNoAllocs(t *testing.T) {
 	ordered.Order.Compare = mostWork
 	tooMuch.Needs = shorts(vec{1000})
 	limited := benchProblem(30)
-	limited.Limit = &Total{Units: 3, Levels: Levels{LevelVictims: 3}}
+	limited.Limit = &cost.Total{Units: 3, Levels: cost.Levels{LevelVictims: 3}}
 	for _, tt := range []struct {
 		name string
 		run  func()

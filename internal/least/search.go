@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cover
+package least
 
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -62,7 +63,7 @@ func (w *Worker) search(steps int) grade {
 		return whole
 	}
 	// In such an order the least levels say nothing of who is stopped.
-	if !w.p.Order.levelsFirst() {
+	if !w.p.Order.LevelsFirst() {
 		w.budget = steps
 		if w.branch(0) {
 			return whole
@@ -120,7 +121,7 @@ func (w *Worker) branch(i int) bool {
 	if w.steps >= w.budget || w.spent() {
 		return false
 	}
-	w.spend(4 * (int64(len(w.rows)*(len(w.classes)-i)) + NumLevels)) // bounds look at each class four times or so
+	w.spend(4 * (int64(len(w.rows)*(len(w.classes)-i)) + cost.NumLevels)) // bounds look at each class four times or so
 	if w.steps++; !w.works.ready && (w.steps > boundWorkAfter || w.eager) {
 		w.buildLeastWork()
 	}
@@ -185,7 +186,7 @@ func (w *Worker) beaten(i int) bool {
 	// its parts.
 	if o.Compare != nil {
 		w.now = w.total
-		w.now.Excess = Excess(w.freed, w.p.Wanted, w.p.Capacity)
+		w.now.Excess = cost.Excess(w.freed, w.p.Wanted, w.p.Capacity)
 		return w.total.Units > 0 && o.Compare(&w.now, best) > 0
 	}
 
@@ -198,7 +199,7 @@ func (w *Worker) beaten(i int) bool {
 		return c > 0
 	}
 	// As many units as the best: then exactly `more` units are still to come.
-	for l := o.Count + 1; l < NumLevels; l++ {
+	for l := o.Count + 1; l < cost.NumLevels; l++ {
 		if low[l] != best.Levels[l] {
 			return low[l] > best.Levels[l]
 		}
@@ -217,7 +218,7 @@ func (w *Worker) beaten(i int) bool {
 }
 
 // goal returns what a set must not cost more than, nil if that may be anything.
-func (w *Worker) goal() *Total {
+func (w *Worker) goal() *cost.Total {
 	if w.top.found {
 		return &w.top.total
 	}
@@ -233,18 +234,18 @@ func (w *Worker) leastExcess(i int, more int64) resources.Share {
 	for t := range w.freed {
 		w.sure[t] = w.freed[t] + more*least[t]
 	}
-	return Excess(w.sure, w.p.Wanted, w.p.Capacity)
+	return cost.Excess(w.sure, w.p.Wanted, w.p.Capacity)
 }
 
 // floor returns levels that no completion of the present set by at least more
 // units from the classes from i on goes below: up to the level that counts,
 // and beyond it if it is exactly that many.
-func (w *Worker) floor(i int, more int64) Levels {
+func (w *Worker) floor(i int, more int64) cost.Levels {
 	o := &w.p.Order
 	low := w.total.Levels
 	for l := range low {
 		switch next := w.lowest[i][l]; {
-		case !o.isMax(l):
+		case !o.IsMax(l):
 			low[l] += more * next
 		// Of a maximum only one unit is certain to count: the least one that is
 		// still to come.
@@ -252,7 +253,7 @@ func (w *Worker) floor(i int, more int64) Levels {
 			low[l] = next
 		}
 	}
-	o.settle(&low)
+	o.Settle(&low)
 	return low
 }
 
@@ -294,7 +295,7 @@ func (w *Worker) unitsFor(i int, r int32, rem int64) (units int64) {
 // what is left of it when all that is not needed is given back.
 func (w *Worker) consider() {
 	w.now = w.total
-	w.now.Excess = Excess(w.freed, w.p.Wanted, w.p.Capacity)
+	w.now.Excess = cost.Excess(w.freed, w.p.Wanted, w.p.Capacity)
 	if !w.better() {
 		return
 	}
@@ -324,16 +325,16 @@ func (w *Worker) better() bool {
 	if !w.top.found {
 		return true
 	}
-	c := w.p.Order.compare(&w.now, &w.top.total)
+	c := w.p.Order.CompareTotals(&w.now, &w.top.total)
 	return c < 0 || c == 0 && w.smallerKeys()
 }
 
 // beats reports whether a set of total t is within the limit.
-func (w *Worker) beats(t *Total) bool {
+func (w *Worker) beats(t *cost.Total) bool {
 	if w.OnlyLesser && w.p.Limit != nil {
 		return w.p.Order.CompareLevels(&t.Levels, &w.p.Limit.Levels) < 0
 	}
-	return w.p.Limit == nil || w.p.Order.compare(t, w.p.Limit) <= 0
+	return w.p.Limit == nil || w.p.Order.CompareTotals(t, w.p.Limit) <= 0
 }
 
 // smallerKeys reports whether the sorted keys of the present set come before
