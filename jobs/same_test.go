@@ -79,8 +79,10 @@ func TestSame(t *testing.T) {
 			if r := h.d.Refusal.Reason; r == "over-max" || r == "headroom-inside" {
 				return // these refuse nothing with the option, whoever is there
 			}
-			if slices.ContainsFunc(h.d.Refusal.Counts, func(n victims.Count) bool { return n.Rule == "guarantee" }) {
-				return // law 2 lets queues of the path end lower with the option, whoever goes
+			// Law 2 lets queues of the path end lower with the option, whoever goes: by priority
+			// in its one stage, else if there is no plan without.
+			if h.planner.ByPriority || slices.ContainsFunc(h.d.Refusal.Counts, func(n victims.Count) bool { return n.Rule == "guarantee" }) {
+				return
 			}
 			h.planner.OwnLeaf = victims.OwnMet
 		}, true},
