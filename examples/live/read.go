@@ -256,6 +256,7 @@ func readObject(s *scanner, shown, place string, take func(object)) error {
 		}
 		if b, err := s.peek(); err == nil && b == '[' && name == `"items"` {
 			isList = true
+			l.kindSoFar()
 			return s.each(func(raw []byte) error { l.item(raw, s.at); return nil })
 		}
 		if len(l.raw) > 1 {
@@ -275,11 +276,32 @@ func readObject(s *scanner, shown, place string, take func(object)) error {
 func (l *listing) item(raw []byte, end int64) {
 	o := object{file: l.file, place: l.place + ": items[" + strconv.Itoa(l.items) + "]", raw: raw, end: end}
 	l.items++
-	if kind := find(raw, "kind"); kind == nil || string(kind) == `""` {
+	kind := find(raw, "kind")
+	switch own := kind != nil && string(kind) != `""`; {
+	case !own && l.Kind == "":
 		l.early = append(l.early, o)
-	} else {
+	case !own:
+		l.give(o)
+	default:
 		l.take(o)
 	}
+}
+
+// kindSoFar reads the kind of the list, if it stands before the items, as it does in what the API
+// server writes.
+func (l *listing) kindSoFar() {
+	so := object{}
+	if so.readHead(append(slices.Clone(l.raw), '}')) == nil {
+		l.Kind, l.APIVersion = so.Kind, so.APIVersion
+	}
+}
+
+// give takes an item that has no kind of its own: those of the API have it in the list.
+func (l *listing) give(o object) {
+	if len(l.Kind) > 4 {
+		o.Kind, o.APIVersion = l.Kind[:len(l.Kind)-4], l.APIVersion
+	}
+	l.take(o)
 }
 
 // finish takes the object, unless it is a list, and what was left over.
@@ -295,10 +317,7 @@ func (l *listing) finish(isList bool) error {
 		l.take(l.object)
 	}
 	for _, o := range l.early {
-		if len(l.Kind) > 4 { // those of the API have the kind in the list
-			o.Kind, o.APIVersion = l.Kind[:len(l.Kind)-4], l.APIVersion
-		}
-		l.take(o)
+		l.give(o)
 	}
 	return nil
 }

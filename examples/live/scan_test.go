@@ -90,6 +90,16 @@ func TestReadObjects(t *testing.T) {
 	}
 }
 
+// TestReadObjects_KindFirst: the items of a list whose kind stands before them are not kept until its end.
+func TestReadObjects_KindFirst(t *testing.T) {
+	var taken []string
+	err := eachObject(strings.NewReader(`{"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "p"}}, {"kind": "Node", "metadata": {"name": "n"}},`), "f", func(o object) {
+		taken = append(taken, o.guess())
+	})
+	require.ErrorContains(t, err, "unexpected EOF")
+	require.Equal(t, []string{"/Pod", "/Node"}, taken)
+}
+
 // TestProgress: a line that grows, on a terminal, if it takes long.
 func TestProgress(t *testing.T) {
 	var out strings.Builder
