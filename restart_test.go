@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
-	"github.com/go-preempt/preempt/internal/world"
+	_ "github.com/go-preempt/preempt/internal/judge/law" // draws the same cases in every run
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"

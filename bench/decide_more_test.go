@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-preempt/preempt/internal/eligible"
-	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bench measures the hot paths of the module on the workloads of
-// internal/workload. A benchmark is named by key=value for what it does and how
+// internal/judge/workload. A benchmark is named by key=value for what it does and how
 // large it is. Its tests hold no timing; run its benchmarks with
 //
 //	go test ./bench -run '^$' -bench .

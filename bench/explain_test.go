@@ -5,7 +5,7 @@ package bench
 import (
 	"testing"
 
-	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/victims"
 )
 

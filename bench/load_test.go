@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/victims"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/internal/least"
-	"github.com/go-preempt/preempt/internal/workload"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"

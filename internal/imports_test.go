@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"jobs/pending": {"resources", "victims", "jobs", "internal/eligible", "internal/trigger"},
 
 	// It may import all of ours, and nothing of ours but examples imports it.
-	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/moves", "internal/scenario"},
+	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/moves", "internal/judge/scenario"},
 
 	// What a set of victims costs, and the search for the cheapest one.
 	"internal/cost":  {"resources"},
@@ -68,11 +68,9 @@ var mayImport = map[string][]string{
 	"victims/preempttest": {"resources", "queue", "victims"},
 }
 
-// harness has the internal packages that serve tests, examples and benchmarks.
-// All others are kernels.
-var harness = []string{
-	"internal/exam", "internal/golden", "internal/law", "internal/mutants", "internal/oracle", "internal/scenario", "internal/storm", "internal/trace", "internal/workload", "internal/world",
-}
+// judge has what judges the library: it serves tests, examples and benchmarks. All other
+// internal packages are kernels.
+const judge = "internal/judge"
 
 // Modules that tests may import. The library imports none.
 var (
@@ -93,7 +91,7 @@ const (
 	stranger role = iota // not in the table of DESIGN.md, Packages
 	library
 	kernel
-	tool    // of the harness
+	tool    // of what judges
 	program // an example or a benchmark
 )
 
@@ -102,7 +100,7 @@ func roleOf(dir string) role {
 	switch {
 	case known:
 		return library
-	case slices.Contains(harness, dir):
+	case isBelow(dir, judge):
 		return tool
 	case isBelow(dir, "internal"):
 		return kernel
@@ -196,7 +194,7 @@ func TestImports(t *testing.T) {
 }
 
 // TestDraws holds the tests of a package that draw to the same cases in every run, which
-// they get from internal/law.
+// they get from internal/judge/law.
 func TestDraws(t *testing.T) {
 	draws, fixed := map[string]bool{}, map[string]bool{}
 	for dir, files := range readModule(t) {
@@ -204,14 +202,14 @@ func TestDraws(t *testing.T) {
 			for _, spec := range s.Imports {
 				p := spec.Path.Value
 				draws[dir] = draws[dir] || s.test && p == `"pgregory.net/rapid"`
-				fixed[dir] = fixed[dir] || p == `"`+module+`/internal/law"`
+				fixed[dir] = fixed[dir] || p == `"`+module+`/internal/judge/law"`
 			}
 		}
 	}
 	require.True(t, draws["victims"])
 	for dir := range draws {
-		if draws[dir] && !fixed[dir] && dir != "internal/law" {
-			t.Errorf("%s: tests draw other cases in each run: import internal/law", dir)
+		if draws[dir] && !fixed[dir] && dir != "internal/judge/law" {
+			t.Errorf("%s: tests draw other cases in each run: import internal/judge/law", dir)
 		}
 	}
 }
@@ -249,15 +247,15 @@ func TestCheckImports(t *testing.T) {
 		{".", `import ` + ours + `queue"`, `. imports ` + module + `/queue: it does not lie below`},
 		{"queue", `import "` + module + `"`, `queue imports ` + module + `: it does not lie below`},
 		{"internal/sat", `import ` + ours + `resources"`, `internal/sat imports ` + module + `/resources: it does not lie below`},
-		{"internal/world", `import ` + ours + `victims"`, ""},
-		{"internal/world", `import "pgregory.net/rapid"`, ""},
-		{"queue", `import ` + ours + `internal/world"`, `queue imports ` + module + `/internal/world: it serves tests, examples and benchmarks`},
-		{"internal/sat", `import ` + ours + `internal/world"`, `internal/sat imports ` + module + `/internal/world: it serves tests, examples and benchmarks`},
-		{"queue", `_test import ` + ours + `internal/world"`, ""},
-		{"examples/plan", `import ` + ours + `internal/scenario"`, ""},
-		{"examples/replay", `import ` + ours + `internal/trace"`, ""},
-		{"internal/workload", `import ` + ours + `internal/trace"`, ""},
-		{"queue", `import ` + ours + `internal/trace"`, `queue imports ` + module + `/internal/trace: it serves tests, examples and benchmarks`},
+		{"internal/judge/world", `import ` + ours + `victims"`, ""},
+		{"internal/judge/world", `import "pgregory.net/rapid"`, ""},
+		{"queue", `import ` + ours + `internal/judge/world"`, `queue imports ` + module + `/internal/judge/world: it serves tests, examples and benchmarks`},
+		{"internal/sat", `import ` + ours + `internal/judge/world"`, `internal/sat imports ` + module + `/internal/judge/world: it serves tests, examples and benchmarks`},
+		{"queue", `_test import ` + ours + `internal/judge/world"`, ""},
+		{"examples/plan", `import ` + ours + `internal/judge/scenario"`, ""},
+		{"examples/replay", `import ` + ours + `internal/judge/trace"`, ""},
+		{"internal/judge/workload", `import ` + ours + `internal/judge/trace"`, ""},
+		{"queue", `import ` + ours + `internal/judge/trace"`, `queue imports ` + module + `/internal/judge/trace: it serves tests, examples and benchmarks`},
 		{"examples/plan", `import "os"`, ""},
 		{"examples/plan", `import ` + ours + `examples/plan/internal/say"`, ""},
 		{"examples/plan/internal/when", `import ` + ours + `examples/plan/internal/say"`, ""},
@@ -268,8 +266,8 @@ func TestCheckImports(t *testing.T) {
 		{"victims/preempttest", `import ` + ours + `jobs"`, `victims/preempttest imports ` + module + `/jobs: it does not lie below`},
 		{"victims/preempttest", `import "testing"`, `victims/preempttest imports testing: the library is pure`},
 		{"victims", `import ` + ours + `victims/preempttest"`, `victims imports ` + module + `/victims/preempttest: it does not lie below`},
-		{"victims/snapshot", `import ` + ours + `internal/scenario"`, ""},
-		{"victims/snapshot", `import ` + ours + `internal/world"`, `victims/snapshot imports ` + module + `/internal/world: it serves tests, examples and benchmarks`},
+		{"victims/snapshot", `import ` + ours + `internal/judge/scenario"`, ""},
+		{"victims/snapshot", `import ` + ours + `internal/judge/world"`, `victims/snapshot imports ` + module + `/internal/judge/world: it serves tests, examples and benchmarks`},
 		{"jobs", `import ` + ours + `victims/snapshot"`, `jobs imports ` + module + `/victims/snapshot: it does not lie below`},
 		{"scheduler", ``, `package scheduler is not listed in DESIGN.md, Packages`},
 
@@ -286,7 +284,7 @@ func TestCheckImports(t *testing.T) {
 		{"examples/plan", `import "github.com/google/go-cmp/cmp"`, `examples/plan imports github.com/google/go-cmp/cmp: for tests only`},
 		{"queue", `_test import "github.com/stretchr/testify/require"`, ""},
 		{"queue", `_test import "k8s.io/api/core/v1"`, `queue imports k8s.io/api/core/v1: no module for this one`},
-		{"internal/world", `import "github.com/google/go-cmparison"`, `internal/world imports github.com/google/go-cmparison: no module for this one`},
+		{"internal/judge/world", `import "github.com/google/go-cmparison"`, `internal/judge/world imports github.com/google/go-cmparison: no module for this one`},
 	} {
 		var want []string
 		if test.why != "" {

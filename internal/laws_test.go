@@ -196,7 +196,7 @@ func TestJudgesStandAlone(t *testing.T) {
 	for dir, files := range packages {
 		for _, s := range files {
 			audit := judged[dir] != nil && strings.HasPrefix(s.base(), "audit")
-			if s.test || !audit && dir != "internal/oracle" {
+			if s.test || !audit && dir != "internal/judge/oracle" {
 				continue
 			}
 			for _, complaint := range uses(s, own[dir], foreign) {

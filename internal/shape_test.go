@@ -238,7 +238,7 @@ func TestCheckHats(t *testing.T) {
 func TestInLibrary(t *testing.T) {
 	for dir, want := range map[string]bool{
 		"victims": true, "victims/cover": true, "internal/wide": true,
-		"internal": false, "internal/oracle": false, "examples/plan": false, "bench": false,
+		"internal": false, "internal/judge/oracle": false, "examples/plan": false, "bench": false,
 	} {
 		require.Equal(t, want, inLibrary(dir), filepath.ToSlash(dir))
 	}

@@ -18,13 +18,13 @@ const mostParameters = 3
 
 // signed has the exported functions that may be otherwise, and why.
 var signed = map[string]string{
-	"internal/wide.CmpRatio":        "two fractions are four numbers, and it is called in the innermost loops",
-	"internal/svg.Canvas.Text":      "a point is two numbers of one meaning",
-	"internal/oracle.FurtherPlaces": "a case, and an outcome in three parts that tests have by themselves",
-	"internal/exam.Rest.Add":        "a document, its name, its peer and a limit: nothing else has these in common",
-	"internal/exam.Facts.Flag":      "a fact that may not hold: seventeen callers would each say if",
-	"internal/world.World.Usage":    "with or without what is leaving: both are one sum",
-	"internal/world.World.Free":     "likewise",
+	"internal/wide.CmpRatio":              "two fractions are four numbers, and it is called in the innermost loops",
+	"internal/judge/svg.Canvas.Text":      "a point is two numbers of one meaning",
+	"internal/judge/oracle.FurtherPlaces": "a case, and an outcome in three parts that tests have by themselves",
+	"internal/judge/exam.Rest.Add":        "a document, its name, its peer and a limit: nothing else has these in common",
+	"internal/judge/exam.Facts.Flag":      "a fact that may not hold: seventeen callers would each say if",
+	"internal/judge/world.World.Usage":    "with or without what is leaving: both are one sum",
+	"internal/judge/world.World.Free":     "likewise",
 }
 
 // checkSignatures returns the exported functions of a package with more parameters

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-preempt/preempt/internal/oracle"
-	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/internal/judge/oracle"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/victims"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/oracle"
-	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/internal/judge/oracle"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )

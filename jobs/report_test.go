@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/golden"
+	"github.com/go-preempt/preempt/internal/judge/golden"
 )
 
 // The texts that programs get, to be read: testdata/report.golden.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/resources"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/internal/judge/world"
 )
 
 // divideSlowly divides the target of a trial among the queues below, from the

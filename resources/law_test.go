@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/judge/law"
 )
 
 // The laws of the algebra. Those that hold short of saturation only draw tame

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/resources"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/queue"
 )
 

@@ -5,7 +5,7 @@ package victims_test
 import (
 	"testing"
 
-	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/judge/law"
 )
 
 func TestMain(m *testing.M) { law.Main(m) }

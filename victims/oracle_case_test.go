@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/oracle"
-	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/internal/judge/oracle"
+	"github.com/go-preempt/preempt/internal/judge/world"
 )
 
 // Cases in which a planner that leaves out too much goes wrong. The ask of

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/cost"
-	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/weigh"
 	"github.com/go-preempt/preempt/queue"

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/bench/peers/kubescheduler"
 	"github.com/go-preempt/preempt/bench/peers/yunikorn"
-	"github.com/go-preempt/preempt/internal/exam"
+	"github.com/go-preempt/preempt/internal/judge/exam"
 )
 
 // everybody returns who is examined, in the order of columns.

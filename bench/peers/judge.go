@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/exam"
+	"github.com/go-preempt/preempt/internal/judge/exam"
 )
 
 // A sheet is a table of judgements with its title.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/exam"
-	"github.com/go-preempt/preempt/internal/scenario"
-	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/internal/judge/exam"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )

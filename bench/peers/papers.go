@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/exam"
+	"github.com/go-preempt/preempt/internal/judge/exam"
 )
 
 // cases are the documents of the examination.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/exam"
+	"github.com/go-preempt/preempt/internal/judge/exam"
 )
 
 // A report is what was found.

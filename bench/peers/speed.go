@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/exam"
+	"github.com/go-preempt/preempt/internal/judge/exam"
 )
 
 // A timing is what a decision took: the least of some, for all that is above it

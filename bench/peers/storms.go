@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/exam"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/exam"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // storms lets everybody settle the cases and random worlds with many asks.

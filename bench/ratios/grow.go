@@ -5,7 +5,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/internal/judge/workload"
 )
 
 // growth finds by which power of nodes, tasks, queues, types, the ask and shapes

@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/trace"
+	"github.com/go-preempt/preempt/internal/judge/trace"
 )
 
 // A dice throws what a load leaves to chance. Only the source of the package is used, for

@@ -19,7 +19,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/toleration"

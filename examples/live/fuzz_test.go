@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sigsyaml "sigs.k8s.io/yaml"
 
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // requireSound runs the program on a text, as a dump or as queues. Either there is a

@@ -13,8 +13,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/queue"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // A thing is an object of a dump, or part of one.

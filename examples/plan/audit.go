@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/victims"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/golden"
+	"github.com/go-preempt/preempt/internal/judge/golden"
 )
 
 func TestDot_Golden(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )

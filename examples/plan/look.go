@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 )
 
 // This file and the others that begin with look answer the questions of

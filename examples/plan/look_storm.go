@@ -5,8 +5,8 @@ package main
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/judge/storm"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/storm"
 )
 
 // A stormLook says whether the tasks and asks of a document can stop each other

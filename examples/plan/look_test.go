@@ -168,7 +168,7 @@ func TestLook_Relax(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it decides every document, and again after each change that helps")
 	}
-	files, err := filepath.Glob("../../internal/scenario/testdata/scenarios/*.json")
+	files, err := filepath.Glob("../../internal/judge/scenario/testdata/scenarios/*.json")
 	require.NoError(t, err)
 	relaxed := make(map[string]int)
 	for _, file := range files {

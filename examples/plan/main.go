@@ -59,7 +59,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // The exit statuses.

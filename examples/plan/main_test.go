@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/golden"
-	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/judge/golden"
+	"github.com/go-preempt/preempt/internal/judge/law"
 )
 
 func TestMain(m *testing.M) { law.Main(m) }
@@ -46,7 +46,7 @@ func TestRun_Golden(t *testing.T) {
 		{"steps", decided, []string{"testdata/steps.json"}},
 		{"refusals", decided, []string{"testdata/refusals.json"}},
 		{"rules", decided, []string{"testdata/rules.json"}},
-		{"law4-explain", decided, []string{"-explain", "../../internal/scenario/testdata/scenarios/k10-governed-at-two-levels.json"}},
+		{"law4-explain", decided, []string{"-explain", "../../internal/judge/scenario/testdata/scenarios/k10-governed-at-two-levels.json"}},
 		{"rules-explain", decided, []string{"-explain", "testdata/rules.json"}},
 		{"rules-json", decided, []string{"-json", "testdata/rules.json"}},
 		{"jobs", decided, []string{"testdata/jobs.json"}},
@@ -193,7 +193,7 @@ func TestRun_Documents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it decides all documents four times")
 	}
-	const folder = "../../internal/scenario/testdata"
+	const folder = "../../internal/judge/scenario/testdata"
 	bads, err := filepath.Glob(folder + "/bad/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, bads)

@@ -15,8 +15,8 @@ import (
 	"github.com/go-preempt/preempt/examples/plan/internal/lint"
 	"github.com/go-preempt/preempt/examples/plan/internal/moment"
 	"github.com/go-preempt/preempt/examples/plan/internal/when"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 )
 
 // What is asked of documents without being told what is decided: -lint, -against,

@@ -15,8 +15,8 @@ import (
 
 	"github.com/go-preempt/preempt/examples/plan/internal/against"
 	"github.com/go-preempt/preempt/examples/plan/internal/lint"
-	"github.com/go-preempt/preempt/internal/golden"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/golden"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // The flags of -lint bound how far it looks, and set the exit status.

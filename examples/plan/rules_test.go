@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/golden"
+	"github.com/go-preempt/preempt/internal/judge/golden"
 )
 
 // rulesScene returns the scene of a request of testdata/rules.json, in which

@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-preempt/preempt/examples/plan/internal/against"
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
+	"github.com/go-preempt/preempt/internal/judge/svg"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/svg"
 )
 
 // drawAgainst returns the picture of what a policy changes: for each queue what is

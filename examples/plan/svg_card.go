@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
+	"github.com/go-preempt/preempt/internal/judge/svg"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/svg"
 	"github.com/go-preempt/preempt/resources"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/judge/svg"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/svg"
 	"github.com/go-preempt/preempt/victims"
 )
 

@@ -5,7 +5,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/go-preempt/preempt/internal/svg"
+	"github.com/go-preempt/preempt/internal/judge/svg"
 )
 
 // Lines run below the lanes of nodes and between the columns, where nothing

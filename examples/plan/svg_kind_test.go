@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/svg"
+	"github.com/go-preempt/preempt/internal/judge/svg"
 )
 
 // A picture is of one type, the one that the request is short of, and has every

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
+	"github.com/go-preempt/preempt/internal/judge/svg"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/svg"
 )
 
 // What lies below the picture proper: the victims, what else is to be said, and

@@ -22,7 +22,7 @@ func TestSVG_Moves(t *testing.T) {
 		{"v02-a-rack-for-a-job", "plan: move b2, which makes room for 2 members", []string{
 			"b2: root.b, gpu=2, priority 0, moves to n1", "b2 moves here from n3, gpu=2"}},
 	} {
-		data, err := os.ReadFile("../../internal/scenario/testdata/scenarios/" + test.file + ".json")
+		data, err := os.ReadFile("../../internal/judge/scenario/testdata/scenarios/" + test.file + ".json")
 		require.NoError(t, err)
 		s, err := newScene(runOf(t, string(data)), firstPlan)
 		require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
+	"github.com/go-preempt/preempt/internal/judge/svg"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/svg"
 )
 
 // checkPicture holds a picture to what all have to be.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/examples/plan/internal/moment"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"

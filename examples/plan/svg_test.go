@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/golden"
-	"github.com/go-preempt/preempt/internal/law"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/golden"
+	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // The picture of the demo is the one that is shown to readers.
@@ -147,7 +147,7 @@ func TestSVG_Documents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a second")
 	}
-	files, err := filepath.Glob("../../internal/scenario/testdata/scenarios/*.json")
+	files, err := filepath.Glob("../../internal/judge/scenario/testdata/scenarios/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range law.Some(files) {

@@ -7,8 +7,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 )
 
 // writeJSON writes the result documents.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/trace"
+	"github.com/go-preempt/preempt/internal/judge/trace"
 	"github.com/go-preempt/preempt/jobs"
 )
 

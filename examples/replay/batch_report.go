@@ -8,8 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/go-preempt/preempt/internal/svg"
-	"github.com/go-preempt/preempt/internal/trace"
+	"github.com/go-preempt/preempt/internal/judge/svg"
+	"github.com/go-preempt/preempt/internal/judge/trace"
 )
 
 // writeBatch writes the figures of all policies for people to read: a column each.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/go-preempt/preempt/internal/golden"
-	"github.com/go-preempt/preempt/internal/trace"
+	"github.com/go-preempt/preempt/internal/judge/golden"
+	"github.com/go-preempt/preempt/internal/judge/trace"
 )
 
 // runPolicy replays a batch under one of the policies.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
+	_ "github.com/go-preempt/preempt/internal/judge/law" // draws the same cases in every run
 )
 
 func TestCalendar(t *testing.T) {

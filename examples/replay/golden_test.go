@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-preempt/preempt/internal/golden"
-	"github.com/go-preempt/preempt/internal/trace"
+	"github.com/go-preempt/preempt/internal/judge/golden"
+	"github.com/go-preempt/preempt/internal/judge/trace"
 )
 
 // TestGenerated replays the generated workload, with guarantees and with fair

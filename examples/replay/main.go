@@ -10,7 +10,7 @@
 // The files are those of the Alibaba GPU cluster trace of 2023 (public data set
 // clusterdata, folder cluster-trace-gpu-v2023): CSV with a line of headings.
 // Without files, replay runs a small workload that it generates, the same every
-// time. A trace has no tenants: package internal/trace says who is in which
+// time. A trace has no tenants: package internal/judge/trace says who is in which
 // queue, what the queues are guaranteed and which priorities pods have.
 // replay.go says when pods ask, wait, stop and end.
 //
@@ -64,7 +64,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/trace"
+	"github.com/go-preempt/preempt/internal/judge/trace"
 )
 
 // The exit statuses.

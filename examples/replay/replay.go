@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/trace"
+	"github.com/go-preempt/preempt/internal/judge/trace"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"

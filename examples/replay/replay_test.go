@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/trace"
+	"github.com/go-preempt/preempt/internal/judge/trace"
 	"github.com/go-preempt/preempt/victims"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/svg"
+	"github.com/go-preempt/preempt/internal/judge/svg"
 )
 
 // The picture: a panel per tenant, with its usage over time on the left, and on

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/svg"
+	"github.com/go-preempt/preempt/internal/judge/svg"
 )
 
 // ceiling returns a round number of parts that is no less.

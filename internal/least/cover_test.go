@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-preempt/preempt/internal/cost"
-	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/judge/law"
 	"pgregory.net/rapid"
 )
 

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/cost"
-	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
+	_ "github.com/go-preempt/preempt/internal/judge/law" // draws the same cases in every run
 	"github.com/go-preempt/preempt/internal/least"
 )
 

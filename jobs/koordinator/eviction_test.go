@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
+	_ "github.com/go-preempt/preempt/internal/judge/law" // draws the same cases in every run
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	_ "github.com/go-preempt/preempt/internal/law" // the same cases in each run
+	_ "github.com/go-preempt/preempt/internal/judge/law" // the same cases in each run
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/law"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
@@ -24,7 +24,7 @@ func TestTake_Corpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a second")
 	}
-	files, err := filepath.Glob("../../internal/scenario/testdata/scenarios/*.json")
+	files, err := filepath.Glob("../../internal/judge/scenario/testdata/scenarios/*.json")
 	require.NoError(t, err)
 	kinds, moving := make(map[scenario.Kind]int), 0
 	for _, file := range law.Some(files) {

@@ -2,7 +2,7 @@
 
 package snapshot
 
-import "github.com/go-preempt/preempt/internal/scenario"
+import "github.com/go-preempt/preempt/internal/judge/scenario"
 
 // The types of this file are the document, field by field. What has its default
 // is left out.

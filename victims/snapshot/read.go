@@ -5,7 +5,7 @@ package snapshot
 import (
 	"bytes"
 
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/quota"

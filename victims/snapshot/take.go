@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/quota"

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/exam"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/exam"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	res "github.com/go-preempt/preempt/resources"
 	v1 "k8s.io/api/core/v1"
 	policy "k8s.io/api/policy/v1"

@@ -3,8 +3,8 @@
 package kubescheduler
 
 import (
-	"github.com/go-preempt/preempt/internal/exam"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/exam"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // Peer is the kube-scheduler under examination.

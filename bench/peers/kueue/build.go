@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-logr/logr"
-	"github.com/go-preempt/preempt/internal/exam"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/exam"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	res "github.com/go-preempt/preempt/resources"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"

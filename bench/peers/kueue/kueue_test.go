@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-preempt/preempt/internal/exam"
+	"github.com/go-preempt/preempt/internal/judge/exam"
 	"github.com/stretchr/testify/require"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/exam"
+	"github.com/go-preempt/preempt/internal/judge/exam"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/go-preempt/preempt/internal/exam"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/exam"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"k8s.io/utils/clock"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"

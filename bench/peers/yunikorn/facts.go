@@ -6,7 +6,7 @@ import (
 	"maps"
 	"strconv"
 
-	"github.com/go-preempt/preempt/internal/exam"
+	"github.com/go-preempt/preempt/internal/judge/exam"
 )
 
 // Facts reads back what YuniKorn's objects say. Names of queues have the

@@ -4,8 +4,8 @@ package yunikorn
 
 import (
 	"github.com/apache/yunikorn-core/pkg/log"
-	"github.com/go-preempt/preempt/internal/exam"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/exam"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // Peer is YuniKorn under examination.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // A policy against itself changes nothing, whatever the document.
@@ -20,7 +20,7 @@ func TestDocument_Itself(t *testing.T) {
 	}
 	checked := 0
 	for _, pattern := range []string{
-		"../../../../internal/scenario/testdata/scenarios/*.json", "../../testdata/*.json", "../../testdata/good/[ef]*.json", "../../../playground/documents/*.json",
+		"../../../../internal/judge/scenario/testdata/scenarios/*.json", "../../testdata/*.json", "../../testdata/good/[ef]*.json", "../../../playground/documents/*.json",
 	} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)

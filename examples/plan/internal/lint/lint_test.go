@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/golden"
-	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/golden"
+	_ "github.com/go-preempt/preempt/internal/judge/law" // draws the same cases in every run
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
 // linted returns what is found in a document, with so many states and by the rules of

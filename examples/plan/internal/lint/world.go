@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/scenario"
-	"github.com/go-preempt/preempt/internal/storm"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/judge/storm"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )

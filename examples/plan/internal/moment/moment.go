@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"

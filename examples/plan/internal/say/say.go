@@ -12,8 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 )
 
 // A Table aligns its columns; it is written as a whole.

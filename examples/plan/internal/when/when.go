@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-preempt/preempt/examples/plan/internal/moment"
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
 )

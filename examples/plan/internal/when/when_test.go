@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/examples/plan/internal/moment"
-	"github.com/go-preempt/preempt/internal/law"
-	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -258,7 +258,7 @@ func TestWhen_Verified(t *testing.T) {
 // So it is in documents that people wrote.
 func TestWhen_Documents(t *testing.T) {
 	changes := 0
-	for _, pattern := range []string{"../../testdata/[j-w]*.json", "../../../playground/documents/*.json", "../../../../internal/scenario/testdata/scenarios/*[05].json"} {
+	for _, pattern := range []string{"../../testdata/[j-w]*.json", "../../../playground/documents/*.json", "../../../../internal/judge/scenario/testdata/scenarios/*[05].json"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range law.Some(files) {
