@@ -152,13 +152,19 @@ func (r *reader) value(at *Path, depth int) (value, *Error) {
 	case text:
 		v.text = r.word(v.raw[1 : len(v.raw)-1])
 		if bytes.IndexByte(v.raw, '\\') >= 0 {
-			_ = json.Unmarshal(v.raw, &v.text) // it is valid
+			v.text = unquoted(v.raw)
 			if err := checkSurrogates(v); err != nil {
 				r.found.add(err)
 			}
 		}
 	}
 	return v, nil
+}
+
+// unquoted returns what a string that is valid says. It is apart, for it has its text on the heap.
+func unquoted(raw []byte) (text string) {
+	_ = json.Unmarshal(raw, &text)
+	return text
 }
 
 // skip passes over any of some bytes.
