@@ -19,7 +19,10 @@ import (
 // the others cannot.
 func answer(doc *scenario.Document) ([]byte, error) {
 	unlawful := map[int]string{} // by step
-	run, err := doc.RunSeen(func(m *scenario.Moment) { audit(unlawful, m) })
+	run, err := doc.RunSeen(func(m *scenario.Moment) error {
+		audit(unlawful, m)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}

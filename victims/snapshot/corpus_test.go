@@ -33,12 +33,13 @@ func TestTake_Corpus(t *testing.T) {
 		doc, err := scenario.Parse(file, text)
 		require.NoError(t, err)
 		var answers []string
-		done, err := doc.RunSeen(func(m *scenario.Moment) {
+		done, err := doc.RunSeen(func(m *scenario.Moment) error {
 			kinds[doc.Requests[m.Request].Kind]++
 			shot, got := run(t, momentOf(doc, m))
 			require.Empty(t, shot.Unsaid, "%s: request %d", file, m.Request)
 			require.Len(t, got.Steps, 1)
 			answers = append(answers, answer(got, 0))
+			return nil
 		})
 		require.NoError(t, err)
 		for _, s := range done.Steps {

@@ -92,7 +92,7 @@ type runner struct {
 	doc     *Document
 	explain func(step int) bool // nil: no decision is explained
 	judging bool
-	see     func(*Moment) // nil: nobody looks
+	see     func(*Moment) error // nil: nobody looks
 	cluster *victims.Cluster
 	planner victims.Planner
 	quotas  *jobs.Allowances
@@ -162,21 +162,23 @@ type Moment struct {
 	Max      resources.Limit
 }
 
-// RunSeen is Run for somebody who looks at each decision before it is made.
-func (doc *Document) RunSeen(see func(*Moment)) (*Run, error) {
+// RunSeen is Run for somebody who looks at each decision before it is made. An error of theirs
+// ends the run, and is that of the run.
+func (doc *Document) RunSeen(see func(*Moment) error) (*Run, error) {
 	return doc.run(&runner{doc: doc, now: doc.Now, see: see})
 }
 
 // show shows a moment to who looks.
-func (r *runner) show(i int, m Moment) {
-	if r.see != nil {
-		m.Request, m.Step, m.Now, m.Planner, m.Ends = i, len(r.steps), r.now, &r.planner, r.ends
-		if r.doc.Options.moves() {
-			options := r.moveOptions()
-			m.Moves = &options
-		}
-		r.see(&m)
+func (r *runner) show(i int, m Moment) error {
+	if r.see == nil {
+		return nil
 	}
+	m.Request, m.Step, m.Now, m.Planner, m.Ends = i, len(r.steps), r.now, &r.planner, r.ends
+	if r.doc.Options.moves() {
+		options := r.moveOptions()
+		m.Moves = &options
+	}
+	return r.see(&m)
 }
 
 // advance lets time pass.

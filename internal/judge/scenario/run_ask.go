@@ -45,7 +45,9 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 		return err
 	}
 	r.aim(&r.planner, q.Ask)
-	r.show(i, Moment{Ask: &ask})
+	if err := r.show(i, Moment{Ask: &ask}); err != nil {
+		return err
+	}
 	asked := new(Asked)
 	if err := r.decide(asked, &ask); err != nil {
 		return r.taskError(q.Ask.At, key, ask.Size, err)

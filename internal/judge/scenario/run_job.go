@@ -72,7 +72,9 @@ func (r *runner) job(i int, q *Request) error {
 		return err
 	}
 	planner := r.jobPlanner(q.Job)
-	r.show(i, Moment{JobPlanner: &planner, Job: &job})
+	if err := r.show(i, Moment{JobPlanner: &planner, Job: &job}); err != nil {
+		return err
+	}
 	placed := &Placed{Bounds: r.jobBounds(job.Queue)}
 	if err := r.decideJob(placed, &planner, &job); err != nil {
 		return r.jobError(q.Job, err)

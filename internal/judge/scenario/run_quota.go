@@ -60,7 +60,9 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 			Minimum: r.doc.jobMinimum,
 		},
 	}
-	r.show(i, Moment{Enforcer: &enforcer, Queue: id, Max: most})
+	if err := r.show(i, Moment{Enforcer: &enforcer, Queue: id, Max: most}); err != nil {
+		return err
+	}
 	enforced := &Enforced{Unbounded: had &^ most.Defined}
 	if err := enforcer.Enforce(&enforced.Outcome, quota.Quota{Queue: id, Max: most}, r.now); err != nil {
 		return r.maxError(q, err)

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -277,4 +278,20 @@ func TestRun_Asked(t *testing.T) {
 	require.Equal(t, victims.Running, asked.Victims[0].State)
 	require.Nil(t, run.Steps[1].Asked)
 	require.Nil(t, run.Steps[1].Result)
+}
+
+// TestRunSeen_Ends: an error of who looks ends the run.
+func TestRunSeen_Ends(t *testing.T) {
+	doc, err := Parse("d", []byte(`{"name": "d", "queues": {"name": "root"}, "nodes": [{"name": "n", "capacity": {"cpu": "4"}}], "requests": [
+		{"ask": {"key": "a", "queue": "root", "application": "a", "resources": {"cpu": "1"}}},
+		{"ask": {"key": "b", "queue": "root", "application": "b", "resources": {"cpu": "1"}}}]}`))
+	require.NoError(t, err)
+	enough, seen := errors.New("enough"), 0
+	run, err := doc.RunSeen(func(*Moment) error {
+		seen++
+		return enough
+	})
+	require.Nil(t, run)
+	require.ErrorIs(t, err, enough)
+	require.Equal(t, 1, seen)
 }

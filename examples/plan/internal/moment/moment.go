@@ -19,6 +19,9 @@ import (
 // First is the request of the first decision.
 const First = -1
 
+// errTaken ends a run of which no more is of interest.
+var errTaken = errors.New("the snapshot is taken")
+
 // Take returns what a document decides at a request, or at its first decision.
 func Take(text scenario.Text, request int) ([]byte, error) {
 	doc, err := scenario.ParseLong(text.File, text.Data)
@@ -26,19 +29,22 @@ func Take(text scenario.Text, request int) ([]byte, error) {
 		return nil, err
 	}
 	var shot []byte
-	var failed error
-	_, err = doc.RunSeen(func(m *scenario.Moment) {
-		if shot == nil && failed == nil && (request == First || request == m.Request) {
-			shot, _, failed = snapshot.Take(Scene(doc, m))
+	_, err = doc.RunSeen(func(m *scenario.Moment) (err error) {
+		if request != First && request != m.Request {
+			return nil
 		}
+		if shot, _, err = snapshot.Take(Scene(doc, m)); err != nil {
+			return err
+		}
+		return errTaken
 	})
-	if err = errors.Join(err, failed); err != nil {
+	switch {
+	case errors.Is(err, errTaken):
+		return shot, nil
+	case err != nil:
 		return nil, err
 	}
-	if shot == nil {
-		return nil, fmt.Errorf("%s: no decision to take a snapshot of, at request %d", text.File, request)
-	}
-	return shot, nil
+	return nil, fmt.Errorf("%s: no decision to take a snapshot of, at request %d", text.File, request)
 }
 
 // Scene returns what is decided at a moment, and all that it is decided by.

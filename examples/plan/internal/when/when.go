@@ -88,17 +88,17 @@ func Document(text scenario.Text) (name string, all []*Waiting, err error) {
 // Steps is as Document for the steps that are wanted, each within a number of decisions.
 func Steps(doc *scenario.Document, wanted func(step int) bool, decisions int) (all []*Waiting, err error) {
 	found := make(map[int]*again) // by step
-	var failed error
-	run, err := doc.RunSeen(func(m *scenario.Moment) {
-		if failed != nil || m.Enforcer != nil || !wanted(m.Step) {
-			return
+	run, err := doc.RunSeen(func(m *scenario.Moment) error {
+		if m.Enforcer != nil || !wanted(m.Step) {
+			return nil
 		}
-		var a *again
-		if a, failed = againOf(doc, m); failed == nil {
+		a, err := againOf(doc, m)
+		if err == nil {
 			a.left, found[m.Step] = decisions, a
 		}
+		return err
 	})
-	if err = errors.Join(err, failed); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	for i := range run.Steps {
