@@ -26,12 +26,17 @@ type nominations struct {
 
 // note notes what a pod that waits is nominated to, or that it does not wait any more.
 func (c *core) note(pod *v1.Pod, waits bool) {
-	n, k := &c.nominations, key(pod)
+	waits = waits && !isDeleted(pod) && pod.Spec.NodeName == "" && pod.Status.NominatedNodeName != ""
+	n := &c.nominations
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if !waits && len(n.of) == 0 {
+		return
+	}
+	k := key(pod)
 	before := n.of[k]
 	switch {
-	case !waits || isDeleted(pod) || pod.Spec.NodeName != "" || pod.Status.NominatedNodeName == "":
+	case !waits:
 		delete(n.of, k)
 		return
 	case before == nil && c.granted.has(k):
