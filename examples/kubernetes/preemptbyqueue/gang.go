@@ -4,6 +4,7 @@ package preemptbyqueue
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -73,7 +74,7 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	switch {
 	case d.Outcome == victims.Refused && d.Refusal.Reason == victims.InFlight,
 		d.Outcome != victims.Refused && len(d.Plan.Placements) == 0: // the minimum has places already
-		return g.nominations(), fwk.NewStatus(fwk.Success, line)
+		return g.nominations(), fwk.NewStatus(fwk.Success, g.toldBefore(line))
 	case d.Outcome == victims.Refused:
 		g.refuse(now)
 		return nil, fwk.NewStatus(fwk.Unschedulable, line)
@@ -218,7 +219,8 @@ func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, lin
 	return g.told(e, change.Victims, line)
 }
 
-// told tells of grants that the cluster has, and has the victims evicted.
+// told tells of grants that the cluster has, and has the victims evicted. The condition begins
+// as that of DefaultPreemption does, for those who look for that.
 func (g *gang) told(e *eviction, of []victims.Victim, line string) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
 	c := g.plugin.core
 	if !c.promise(e, of, time.Now()) {
@@ -230,7 +232,22 @@ func (g *gang) told(e *eviction, of []victims.Victim, line string) (*fwk.PodGrou
 		g.plugin.start(e)
 	}
 	e.wake(c, c.args.GrantDeadline.Duration+time.Minute)
+	line = fmt.Sprintf("pod group preemption: found a placement for podgroup, preempting %d victims: %s", len(e.victims), line)
+	for _, k := range e.keys {
+		c.granted.tell(k, line)
+	}
 	return g.nominations(), fwk.NewStatus(fwk.Success, line)
+}
+
+// toldBefore returns what the group was told when it got the places that it waits for, or else
+// a line. So its condition stays.
+func (g *gang) toldBefore(line string) string {
+	for i := range g.job.Members {
+		if before := g.plugin.core.granted.told(g.job.Members[i].Key); before != "" {
+			return before
+		}
+	}
+	return line
 }
 
 // rehearse returns where the scheduler places the pods once victims, and all that leaves

@@ -44,6 +44,7 @@ type held struct {
 	node  string
 	since time.Time
 	out   time.Time // since when the node is of no use to it; zero: it is
+	line  string    // what its PodGroup was told with it
 }
 
 func newGrants() *grants { return &grants{seed: maphash.MakeSeed(), byKey: map[string]held{}} }
@@ -105,6 +106,22 @@ func (g *grants) outFor(key string, now time.Time) time.Duration {
 		g.byKey[key] = h
 	}
 	return now.Sub(h.out)
+}
+
+// tell notes what the PodGroup of a grant was told with it, and told returns that, or "".
+func (g *grants) tell(key, line string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if h, ok := g.byKey[key]; ok {
+		h.line = line
+		g.byKey[key] = h
+	}
+}
+
+func (g *grants) told(key string) string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.byKey[key].line
 }
 
 // back notes that a node may be of use again.
