@@ -66,6 +66,15 @@ func (e *eviction) addAll(h fwk.Handle, of []victims.Victim) {
 	}
 }
 
+// addMarked adds those on a node that were to be told to stop and were not seen leaving.
+func (e *eviction) addMarked(h fwk.Handle, c *victims.Cluster, n victims.NodeID) {
+	for id := range c.TasksOn(n) {
+		if c.State(id) == victims.Preempting {
+			e.add(h, victim{key: c.Key(id), node: c.NodeName(n)})
+		}
+	}
+}
+
 // preemptor returns the pod that victims stop for, and its scheduler, if there is one.
 func (e *eviction) preemptor() (pod runtime.Object, scheduler string) {
 	if len(e.pods) == 0 {

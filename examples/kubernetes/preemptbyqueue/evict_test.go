@@ -4,13 +4,19 @@ package preemptbyqueue
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clientsetfake "k8s.io/client-go/kubernetes/fake"
 	corelisters "k8s.io/client-go/listers/core/v1"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	fwk "k8s.io/kube-scheduler/framework"
 )
@@ -95,4 +101,28 @@ func TestPreEnqueue(t *testing.T) {
 	idle := &eviction{pods: []*v1.Pod{b}, victims: e.victims}
 	c.hold(idle)
 	require.False(t, c.release(idle), "nobody asked meanwhile")
+}
+
+// TestTakenOver: who takes a place over tells those to stop who make room for it, for whoever
+// was to have it may not have told them yet.
+func TestTakenOver(t *testing.T) {
+	s := newFragments(t, "{}", func(s *stage, large *v1.Pod) {
+		*s.pods[1].Spec.Priority = 300
+		urgent, priority := large.DeepCopy(), int32(200)
+		urgent.Name, urgent.UID, urgent.Spec.Priority, urgent.OwnerReferences = "web-1", "web-1", &priority, nil
+		s.others = append(s.others, urgent)
+	})
+	for i := range 2 {
+		place, status := s.try(i)
+		require.True(t, status.IsSuccess(), status)
+		require.Equal(t, "n1", place)
+		require.Equal(t, []string{fmt.Sprintf("web-%d on n1", i)}, s.granted())
+		require.Equal(t, []int64{1}, s.leaving())
+		require.Eventually(t, func() bool {
+			return slices.ContainsFunc(s.handle.ClientSet().(*clientsetfake.Clientset).Actions(), func(a clienttesting.Action) bool {
+				patch, ok := a.(clienttesting.PatchAction)
+				return ok && patch.GetName() == "teamb-0" && strings.Contains(string(patch.GetPatch()), fmt.Sprintf("preempted by ns/web-%d ", i))
+			})
+		}, time.Minute, 10*time.Millisecond)
+	}
 }

@@ -30,6 +30,7 @@ type cycle struct {
 	statuses fwk.NodeToStatusReader
 	asked    int  // how often fits was asked
 	out      bool // the node of the grant of the pod is of no use now
+	took     bool // it took places over
 	searched bool // see searchObstacles
 
 	accepted placing                        // that fits has accepted last

@@ -260,6 +260,7 @@ func (c *core) takeOver(ask *victims.Ask, now time.Time) error {
 		return nil
 	}
 	for _, k := range c.yielding(ask) {
+		c.cycle.took = true
 		c.drop(k, dropped)
 		if c.lister != nil {
 			if pod := c.pod(k); pod != nil {

@@ -149,6 +149,9 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 	}
 	e := pl.eviction(pod)
 	e.addMovers(c.cycle)
+	if c.cycle.took { // whoever was to tell them may fail
+		e.addMarked(pl.handle, c.cluster, d.Plan.Node)
+	}
 	change := (&moves.Plan{Moves: c.cycle.moves}).AddTo(d.Plan.Change())
 	if err := c.cluster.Apply(change); err != nil {
 		return nil, fwk.AsStatus(err)
