@@ -87,11 +87,25 @@ func (jealous) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, info fwk
 	return nil
 }
 
-// scheduleJealous runs kube-scheduler with it.
-func (w *world) scheduleJealous(t *testing.T, a args) {
-	profiles := strings.ReplaceAll(a.profiles(t, "default-scheduler"), "[{name: PreemptByQueue}]", "[{name: Jealous}, {name: PreemptByQueue}]")
+// A stingy plugin lets no pod have n1, and says so only when the pod is to have it.
+type stingy struct{}
+
+func (stingy) Name() string { return "Stingy" }
+
+func (stingy) Reserve(_ context.Context, _ fwk.CycleState, _ *v1.Pod, node string) *fwk.Status {
+	if node == "n1" {
+		return fwk.NewStatus(fwk.Unschedulable, "nobody gets n1")
+	}
+	return nil
+}
+
+func (stingy) Unreserve(context.Context, fwk.CycleState, *v1.Pod, string) {}
+
+// scheduleBeside runs kube-scheduler with one more plugin.
+func (w *world) scheduleBeside(t *testing.T, plugin fwk.Plugin, a args) {
+	profiles := strings.ReplaceAll(a.profiles(t, "default-scheduler"), "[{name: PreemptByQueue}]", "[{name: "+plugin.Name()+"}, {name: PreemptByQueue}]")
 	w.scheduleAs(t, w.config, "leaderElection: {leaderElect: false}\n"+profiles,
-		app.WithPlugin("Jealous", func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return jealous{}, nil }))
+		app.WithPlugin(plugin.Name(), func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return plugin, nil }))
 }
 
 // noise makes pods that the plugin minds.
@@ -110,7 +124,7 @@ func foreignFilter(t *testing.T, w *world) {
 	w.run(t, append(noise("n1", "teamb", "low", "mid", "high"), append(noise("n2", "batch", "low", "mid", "high"),
 		on("n2", pod("silent", "batch", "low", "1")), on("n3", labelled("app", "noise", pod("n3-a", "teamb", "low", "2"))),
 		on("n3", labelled("app", "noise", pod("n3-b", "teamb", "low", "2"))))...)...)
-	w.scheduleJealous(t, queues(map[string]string{"prod": "4", "teamb": "7"}))
+	w.scheduleBeside(t, jealous{}, queues(map[string]string{"prod": "4", "teamb": "7"}))
 	w.run(t, labelled("app", "quiet", pod("web", "prod", "high", "1")))
 	w.settle(t)
 	require.Equal(t, []string{"batch/n2-batch-low", "batch/n2-batch-mid"}, w.gonePods())
@@ -121,10 +135,23 @@ func foreignFilter(t *testing.T, w *world) {
 func foreignFilterAndAmounts(t *testing.T, w *world) {
 	w.addNodes(t, node("n1", "8"))
 	w.run(t, append(noise("n1", "batch", "mid", "high"), on("n1", pod("a", "batch", "low", "2")), on("n1", pod("b", "batch", "high", "2")))...)
-	w.scheduleJealous(t, queues(map[string]string{"prod": "4"}))
+	w.scheduleBeside(t, jealous{}, queues(map[string]string{"prod": "4"}))
 	w.run(t, labelled("app", "quiet", pod("web", "prod", "high", "4")))
 	w.settle(t)
 	require.Equal(t, []string{"batch/a", "batch/n1-batch-mid"}, w.gonePods())
+}
+
+// gangForReserve: n1 would cost less, but a Reserve plugin does not let anybody have it. So n2 is
+// taken, and nobody goes on n1.
+func gangForReserve(t *testing.T, w *world) {
+	w.addGang(t, "second-best", 1)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"))
+	w.run(t, on("n1", pod("cheap", "batch", "low", "4")), on("n2", pod("dear", "batch", "mid", "4")))
+	w.scheduleBeside(t, stingy{}, queues(map[string]string{"prod": "4"}))
+	w.run(t, member("second-best", pod("web", "prod", "mid", "4")))
+	w.settle(t)
+	require.Equal(t, []string{"batch/dear"}, w.gonePods())
+	require.Equal(t, "n2", w.get(t, "web").Spec.NodeName)
 }
 
 // keptApart has a pod keep away from others by a label of nodes.

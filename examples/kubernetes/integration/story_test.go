@@ -58,6 +58,7 @@ func TestCluster(t *testing.T) {
 		{"a gang for ports", gangForPorts},
 		{"a gang for too many ports", gangForTooManyPorts},
 		{"a gang that keeps apart", gangApart},
+		{"a gang that a Reserve plugin refuses a place", gangForReserve},
 		{"a deployment", deployment},
 		{"pods without a controller", singles},
 		{"a deployment over the guarantee", deploymentOverGuarantee},

@@ -93,7 +93,7 @@ func (pl *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, info 
 // the snapshot has them.
 func (pl *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
 	c := pl.core
-	if state.IsPodGroupSchedulingCycle() {
+	if state.IsPodGroupSchedulingCycle() || c.rehearsing.Load() {
 		return nil
 	}
 	c.alarms.stop(pod.UID)

@@ -55,20 +55,19 @@ func (g *gang) planInTurn(ctx context.Context, e *eviction) (of []victims.Victim
 		if err != nil {
 			return nil, err
 		}
-		ask, now := c.askOf(y.info), time.Now()
+		ask := c.askOf(y.info)
 		ask.Priority, y.size = g.job.Priority, ask.Size
 		c.cycle = y
 		c.consult()
-		if err := c.planner.Decide(&c.decision, &ask, now); err != nil {
+		found, err := y.choose(&ask)
+		if err != nil {
 			return nil, err
 		}
-		if err := c.search(&ask, now); err != nil {
-			return nil, err
-		}
-		plan := &c.decision.Plan
-		if c.decision.Outcome == victims.Refused {
+		if !found {
 			continue
 		}
+		plan := &c.decision.Plan
+		defer y.unreserve(plan.Place)
 		if len(e.keys) == 0 {
 			e.note = c.entitlement(&ask)
 		}
@@ -81,6 +80,49 @@ func (g *gang) planInTurn(ctx context.Context, e *eviction) (of []victims.Victim
 		}
 	}
 	return of, nil
+}
+
+// mostChoices bounds how many places are tried for a pod of a gang until Reserve plugins
+// accept one.
+const mostChoices = 16
+
+// choose decides an ask in the cycle of its pod, and has Reserve plugins note the place, so
+// that Filter plugins know of it when the pods after it are tried. If one refuses, the next
+// best place is tried. It reports false if there is no plan.
+func (y *cycle) choose(ask *victims.Ask) (found bool, err error) {
+	c := y.core
+	for range mostChoices {
+		now := time.Now()
+		if err := c.planner.Decide(&c.decision, ask, now); err != nil {
+			return false, err
+		}
+		if err := c.search(ask, now); err != nil || c.decision.Outcome == victims.Refused {
+			return false, err
+		}
+		plan := &c.decision.Plan
+		status := y.reserve(plan.Place)
+		if status.IsSuccess() {
+			return true, nil
+		}
+		y.unreserve(plan.Place) // some have accepted it
+		if y.said == nil {
+			y.said = map[victims.NodeID]*fwk.Status{}
+		}
+		y.said[plan.Node] = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, status.Reasons()...)
+	}
+	return false, nil
+}
+
+// reserve has the Reserve plugins note a place for the pod for a try, and unreserve has them
+// forget it.
+func (y *cycle) reserve(place string) *fwk.Status {
+	y.core.rehearsing.Store(true)
+	defer y.core.rehearsing.Store(false)
+	return y.handle.RunReservePluginsReserve(y.ctx, y.state, y.pod, place)
+}
+
+func (y *cycle) unreserve(place string) {
+	y.handle.RunReservePluginsUnreserve(y.ctx, y.state, y.pod, place)
 }
 
 // play carries a plan out in the scheduler's snapshot, and notes its victims.
