@@ -36,10 +36,10 @@ type lookup struct {
 	stale atomic.Bool
 	known atomic.Pointer[known]
 
-	// let is set if budgets have let other pods go. Then evicted has those that they had,
+	// staleEvicted is set if budgets have let other pods go. evicted has those of the last look,
 	// by namespace/name, and since when; for who holds the lock of the core.
-	let     atomic.Bool
-	evicted map[string]time.Time
+	staleEvicted atomic.Bool
+	evicted      map[string]time.Time
 }
 
 // known is what was read last. It never changes.
@@ -68,7 +68,7 @@ func newLookup(args *Args, f informers.SharedInformerFactory) (*lookup, error) {
 	}
 	l.known.Store(&known{classes: make([]toleration.Class, 1)})
 	l.stale.Store(true)
-	l.let.Store(true)
+	l.staleEvicted.Store(true)
 	for _, informer := range []cache.SharedIndexInformer{
 		f.Core().V1().Namespaces().Informer(),
 		f.Scheduling().V1().PriorityClasses().Informer(),
@@ -78,11 +78,11 @@ func newLookup(args *Args, f informers.SharedInformerFactory) (*lookup, error) {
 			AddFunc: l.came,
 			DeleteFunc: func(any) {
 				l.stale.Store(true)
-				l.let.Store(true)
+				l.staleEvicted.Store(true)
 			},
 			UpdateFunc: func(old, now any) {
-				if letOthers(old, now) {
-					l.let.Store(true)
+				if evictsOthers(old, now) {
+					l.staleEvicted.Store(true)
 				}
 				if l.matters(old, now) {
 					l.stale.Store(true)
@@ -102,12 +102,12 @@ func (l *lookup) came(obj any) {
 		l.stale.Store(true)
 	}
 	if _, ok := obj.(*policyv1.PodDisruptionBudget); ok {
-		l.let.Store(true)
+		l.staleEvicted.Store(true)
 	}
 }
 
-// letOthers reports whether a budget has let other pods go than before.
-func letOthers(old, now any) bool {
+// evictsOthers reports whether a budget has let other pods go than before.
+func evictsOthers(old, now any) bool {
 	b, ok := now.(*policyv1.PodDisruptionBudget)
 	return ok && !maps.EqualFunc(old.(*policyv1.PodDisruptionBudget).Status.DisruptedPods, b.Status.DisruptedPods,
 		func(a, b metav1.Time) bool { return a.Equal(&b) })

@@ -38,7 +38,7 @@ type mirrored struct {
 	name       string
 	generation int64
 	seated     bool
-	let        bool      // a budget has let one of its pods go, which nobody has told to stop yet
+	evicts     bool      // a budget has let one of its pods go, which nobody has told to stop yet
 	overdue    time.Time // when the first of its pods will have been leaving for too long; zero: never
 }
 
@@ -120,7 +120,7 @@ func (c *core) catchUp(nodes []fwk.NodeInfo, most int) {
 // reread has all nodes mirrored once more if tasks may be others now, and reports
 // whether they may.
 func (c *core) reread() bool {
-	if c.lookup.let.Swap(false) {
+	if c.lookup.staleEvicted.Swap(false) {
 		c.rereadEvicted()
 	}
 	if !c.lookup.stale.Swap(false) {

@@ -25,8 +25,8 @@ func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
 		c.log.Error(err, "Node not mirrored", "node", n.name)
 		return
 	}
-	let := n.let
-	n.let = false
+	evicts := n.evicts
+	n.evicts = false
 	tasks := c.tasksOf(n, info, now)
 	synced, err := c.cluster.SyncNode(n.name, tasks)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
 		c.log.Error(t.Err, "Pod not mirrored: what it uses is closed to plans", "pod", tasks[t.Index].Key)
 	}
 	for i := range tasks {
-		if t := &tasks[i]; t.State == victims.Running && (t.RequiredNode || let && c.releases(t.Key)) {
+		if t := &tasks[i]; t.State == victims.Running && (t.RequiredNode || evicts && c.releases(t.Key)) {
 			c.unmark(t.Key)
 		}
 	}
@@ -111,7 +111,7 @@ func (c *core) leaving(t *victims.Task, n *mirrored, pod *v1.Pod, now time.Time)
 		return
 	}
 	t.State = victims.Releasing
-	n.let = n.let || pod.DeletionTimestamp == nil
+	n.evicts = n.evicts || pod.DeletionTimestamp == nil
 	if n.overdue.IsZero() || overdue.Before(n.overdue) {
 		n.overdue = overdue
 	}

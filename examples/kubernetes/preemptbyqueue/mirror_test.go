@@ -51,7 +51,7 @@ func coreOf(t require.TestingT, text string, budgets cache.Indexer) *core {
 	}
 	l.stale.Store(true)
 	require.Empty(t, l.read())
-	l.let.Store(true)
+	l.staleEvicted.Store(true)
 	return bareCore(s, l, klog.Background())
 }
 

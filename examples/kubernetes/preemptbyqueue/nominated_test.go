@@ -119,8 +119,8 @@ func TestEvicted(t *testing.T) {
 		b := before.DeepCopy()
 		b.Status.DisruptedPods = pods
 		require.NoError(t, budgets.Add(b))
-		if letOthers(before, b) { // as the informer
-			c.lookup.let.Store(true)
+		if evictsOthers(before, b) { // as the informer
+			c.lookup.staleEvicted.Store(true)
 		}
 		before = b
 	}

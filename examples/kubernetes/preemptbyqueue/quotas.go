@@ -98,7 +98,7 @@ func (c *core) fresh(g *groups) (*core, error) {
 	}
 	l := &lookup{args: c.args, namespaces: c.lookup.namespaces, classes: c.lookup.classes, budgets: c.lookup.budgets}
 	l.read() // its errors were told when the lookup here was read
-	l.let.Store(true)
+	l.staleEvicted.Store(true)
 	nodes, err := c.infos()
 	if err != nil {
 		return nil, err
