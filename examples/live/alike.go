@@ -24,6 +24,7 @@ var (
 		"metadata": {"name": nil, "namespace": nil, "creationTimestamp": nil, "deletionTimestamp": nil, "annotations": {
 			toleration.AnnotationAllowPreemption: nil, annotationCheckpoint: nil, annotationCost: nil, annotationWorkload: nil,
 			annotationVolcano: nil, annotationQueue: nil, v1.MirrorPodAnnotationKey: nil, labelYuniKorn: nil, labelYuniKornShort: nil,
+			labelYuniKornApp: nil, annotationTaskGroup: nil, annotationTaskGroups: nil, annotationPreemptable: nil,
 		}},
 		"spec":   {"nodeName": nil, "affinity": nil},
 		"status": {"phase": nil, "nominatedNodeName": nil, "conditions": {"type": nil, "status": nil, "reason": nil, "lastTransitionTime": nil}},

@@ -104,7 +104,7 @@ func (w *work) read() (err error) {
 // of returns what tasks and asks have of a pod.
 func (w *work) of(p *pod) workText {
 	t := workText{
-		podText: podText{p.key, w.size(p)}, Queue: w.queueOf(p), Application: p.application(),
+		podText: podText{p.key, w.size(p)}, Queue: w.queueOf(p), Application: w.applicationOf(p),
 		Age: w.age(p, p.created), Budgets: w.budgetsOf(p), Ports: w.places.ports[p.key],
 	}
 	if own := p.spec().Priority; own != nil {
@@ -120,6 +120,12 @@ func (w *work) of(p *pod) workText {
 	}
 	if g := w.groupOf(p); g != nil {
 		t.Job = g.called
+	}
+	if p.annotations[annotationTaskGroup]+p.annotations[annotationTaskGroups] != "" {
+		w.notes.add(p.key, "left out: its task group of YuniKorn; it asks by itself")
+	}
+	if p.annotations[annotationPreemptable] == "false" {
+		w.notes.add(p.key, "left out: "+annotationPreemptable+"; it may be stopped")
 	}
 	return t
 }

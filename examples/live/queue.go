@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,12 +27,13 @@ const queuesKey = "queues.yaml"
 
 // A system is whose queues were read.
 type system struct {
-	name      string
-	root      queueText
-	leaf      func(*pod) string // the leaf that a pod names, by its path below the root; empty: none
-	alone     bool              // it stops only pods that are in its queues
-	contested bool              // its quotas decide in types that are contested
-	fair      bool              // guarantees are fair shares
+	name        string
+	root        queueText
+	leaf        func(*pod) string // the leaf that a pod names, by its path below the root; empty: none
+	application func(*pod) string // that a pod names; nil or empty: its controller
+	alone       bool              // it stops only pods that are in its queues
+	contested   bool              // its quotas decide in types that are contested
+	fair        bool              // guarantees are fair shares
 }
 
 // A treeText is a tree of queues as the plugin of examples/kubernetes has it.
@@ -286,6 +288,14 @@ func (c *cluster) queueOf(p *pod) string {
 		c.root.Queues = append(c.root.Queues, q)
 	}
 	return c.root.Name + "." + others
+}
+
+// applicationOf returns what a pod belongs to.
+func (c *cluster) applicationOf(p *pod) string {
+	if named := c.systems[0].application; named != nil {
+		return cmp.Or(named(p), p.application())
+	}
+	return p.application()
 }
 
 // check reads the document as examples/plan will, and builds its queues. What the

@@ -23,6 +23,8 @@ const volcanoConfigKey = "volcano-scheduler.conf"
 const (
 	volcanoDefault  = "default"
 	annotationQueue = "scheduling.volcano.sh/queue-name"
+
+	annotationPreemptable = "volcano.sh/preemptable"
 )
 
 // Why parts of Volcano's queues have no place in a document.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,11 +18,21 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// YuniKorn's names of the queue of a pod, and of the type that Kubernetes calls cpu.
+// YuniKorn's names of the queue and the application of a pod, in labels or annotations, and of the
+// type that Kubernetes calls cpu.
 const (
-	labelYuniKorn      = "yunikorn.apache.org/queue"
-	labelYuniKornShort = "queue"
-	vcore              = "vcore"
+	labelYuniKorn         = "yunikorn.apache.org/queue"
+	labelYuniKornShort    = "queue"
+	labelYuniKornApp      = "yunikorn.apache.org/app-id"
+	labelYuniKornAppShort = "applicationId"
+	labelSpark            = "spark-app-selector"
+	vcore                 = "vcore"
+)
+
+// Annotations of a pod that is to start with others.
+const (
+	annotationTaskGroup  = "yunikorn.apache.org/task-group-name"
+	annotationTaskGroups = "yunikorn.apache.org/task-groups"
 )
 
 // yunikorn reads YuniKorn's configuration.
@@ -39,7 +50,7 @@ func (c *cluster) readYuniKorn(o *object) error {
 	if v := y.value(o); y.err == nil {
 		y.scheduler(v)
 	}
-	c.system(system{name: "YuniKorn", root: y.root, leaf: c.yunikornLeaf})
+	c.system(system{name: "YuniKorn", root: y.root, leaf: c.yunikornLeaf, application: yunikornApplication})
 	return y.err
 }
 
@@ -57,6 +68,11 @@ func (c *cluster) yunikornLeaf(p *pod) string {
 		return defaultPartition
 	}
 	return ""
+}
+
+// yunikornApplication returns the application that a pod says it is of, or "".
+func yunikornApplication(p *pod) string {
+	return cmp.Or(p.labels[labelYuniKornApp], p.annotations[labelYuniKornApp], p.labels[labelYuniKornAppShort], p.labels[labelSpark])
 }
 
 // spelled returns a path below the root in the letters of the tree, if it has the path.

@@ -227,6 +227,28 @@ func TestYuniKorn_ConfigMap(t *testing.T) {
 }
 
 // Units: what a quantity of the configuration is in base units.
+// TestYuniKorn_Pods: a pod's application is that which it names, and task groups are told.
+func TestYuniKorn_Pods(t *testing.T) {
+	text := nodeOf("n", "8")
+	for own, meta := range map[string]thing{
+		"a": {"labels": thing{"yunikorn.apache.org/app-id": "spark"}}, "b": {"annotations": thing{"yunikorn.apache.org/app-id": "spark"}},
+		"c": {"labels": thing{"applicationId": "spark"}}, "d": {"labels": thing{"spark-app-selector": "spark"}}, "e": {},
+	} {
+		text += podOf(own, "n", "1", 0, thing{"metadata": meta})
+	}
+	text += podOf("f", "", "1", 0, thing{"metadata": thing{"annotations": thing{"yunikorn.apache.org/task-group-name": "g"}}})
+	_, out, problems := say(t, text, "-document", "-queues", "testdata/yunikorn.yaml")
+	doc, err := scenario.Parse("d", []byte(out))
+	require.NoError(t, err, problems)
+	require.Len(t, doc.Tasks, 5)
+	for _, task := range doc.Tasks {
+		require.Equal(t, task.Key != "x/e", task.Application == "spark", task.Key)
+	}
+	require.Contains(t, problems, "x/f: left out: its task group of YuniKorn")
+	_, _, problems = say(t, nodeOf("n", "8")+podOf("g", "n", "1", 0, thing{"metadata": thing{"annotations": thing{"volcano.sh/preemptable": "false"}}}))
+	require.Contains(t, problems, "x/g: left out: volcano.sh/preemptable")
+}
+
 func TestYuniKorn_Quantities(t *testing.T) {
 	for _, test := range []struct {
 		name, quantity string
