@@ -109,7 +109,7 @@ func TestJob_NotDearerThanInTurn(t *testing.T) {
 // Likewise in clusters of up to 12,000 tasks.
 func TestJob_NotDearerThanInTurn_Large(t *testing.T) {
 	served, less := 0, 0
-	law.CheckMany(t, 20, func(t *rapid.T) {
+	law.CheckMany(t, 12, func(t *rapid.T) {
 		notDearer(t, rapid.SampledFrom([]int{100, 280, 400}).Draw(t, "nodes"), &served, &less)
 	})
 	t.Logf("%d jobs served both ways; one of a member less is dearer %d times", served, less)
