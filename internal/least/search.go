@@ -152,6 +152,7 @@ func (w *Worker) branch(i int) bool {
 		w.total.Units++
 		w.take(i)
 		w.noteOverrun(&w.total.Levels)
+		w.spend(cost.NumLevels)
 	}
 	for ; n > 0; n-- {
 		w.untake(i)
@@ -302,6 +303,7 @@ func (w *Worker) consider() {
 	// The search goes on from the whole set, so that is noted before anything
 	// is given back.
 	w.whole = append(w.whole[:0], w.taken...)
+	w.spend(int64(w.total.Units) * cost.NumLevels) // each is looked at once more, or twice
 	w.giveBack()
 	w.now = w.sum()
 	// A caller's order may call the whole as cheap as the part, whose keys may
