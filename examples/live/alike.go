@@ -5,8 +5,11 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unique"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,12 +19,12 @@ import (
 	"github.com/go-preempt/preempt/toleration"
 )
 
-// What is read of a pod: what is its own, its labels, and the rest, which those of a controller
-// have alike. The rest is decoded once for all pods that have it in the same words.
+// What is read of a pod: what is its own, its labels, and the rest, which many have alike. Labels
+// and the rest are decoded once for all pods that have them in the same words.
 var (
 	ofPodItself = selection{
 		"apiVersion": nil, "kind": nil,
-		"metadata": {"name": nil, "namespace": nil, "creationTimestamp": nil, "deletionTimestamp": nil, "annotations": {
+		"metadata": {"name": nil, "namespace": nil, "creationTimestamp": nil, "deletionTimestamp": nil, "ownerReferences": {"kind": nil, "name": nil, "controller": nil}, "annotations": {
 			toleration.AnnotationAllowPreemption: nil, annotationCheckpoint: nil, annotationCost: nil, annotationWorkload: nil,
 			annotationVolcano: nil, annotationQueue: nil, v1.MirrorPodAnnotationKey: nil, labelYuniKorn: nil, labelYuniKornShort: nil,
 			labelYuniKornApp: nil, annotationTaskGroup: nil, annotationTaskGroups: nil, annotationPreemptable: nil,
@@ -33,11 +36,10 @@ var (
 	ofContainer = selection{"name": nil, "resources": nil, "ports": nil, "restartPolicy": nil}
 	ofStatus    = selection{"name": nil, "resources": nil, "allocatedResources": nil}
 	ofPodShape  = selection{
-		"metadata": {"ownerReferences": {"kind": nil, "name": nil, "controller": nil}},
 		"spec": {
 			"priority": nil, "priorityClassName": nil, "preemptionPolicy": nil, "schedulingGates": nil, "schedulingGroup": nil,
 			"nodeSelector": nil, "tolerations": nil, "topologySpreadConstraints": nil, "overhead": nil, "resources": nil, "resourceClaims": nil,
-			"containers": ofContainer, "initContainers": ofContainer, "volumes": {"persistentVolumeClaim": nil, "ephemeral": nil},
+			"containers": ofContainer, "initContainers": ofContainer, "volumes": {"persistentVolumeClaim": {}, "ephemeral": {}}, // that there is one
 		},
 		"status": {"containerStatuses": ofStatus, "initContainerStatuses": ofStatus, "resources": nil, "allocatedResources": nil},
 	}
@@ -48,8 +50,10 @@ var (
 type pod struct {
 	*shape
 	namespace, name, key string // key is namespace/name
+	owner                owner  // the controller
 	node, nominated      string
-	labels, annotations  map[string]string
+	labels               labelSet
+	annotations          map[string]string
 	affinity             *v1.Affinity // nil if it has a node and keeps nobody off that
 	created              time.Time
 	scheduled            time.Time // zero: it never was
@@ -61,13 +65,52 @@ type pod struct {
 	workload *object // of which it was made, if it was
 }
 
+// A labelSet is labels by name. A pod has few, and so many pods have some that a map each would be
+// most of what is kept.
+type labelSet []label
+
+type label struct{ name, value string }
+
+// newLabelSet returns labels. Names are shared.
+func newLabelSet(of map[string]string) labelSet {
+	all := make(labelSet, 0, len(of))
+	for name, value := range of {
+		all = append(all, label{unique.Make(name).Value(), value})
+	}
+	slices.SortFunc(all, func(a, b label) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// Lookup, Get and Has are what selectors ask.
+func (s labelSet) Lookup(name string) (value string, found bool) {
+	for i := range s {
+		if s[i].name == name {
+			return s[i].value, true
+		}
+	}
+	return "", false
+}
+
+func (s labelSet) Get(name string) string {
+	value, _ := s.Lookup(name)
+	return value
+}
+
+func (s labelSet) Has(name string) bool {
+	_, found := s.Lookup(name)
+	return found
+}
+
+// An owner is a controller; the zero value is none.
+type owner struct{ kind, name string }
+
+// String returns kind/name.
+func (o owner) String() string { return o.kind + "/" + o.name }
+
 // A shape is what pods have alike. Whoever has it does not change it, but for what is worked out
 // of it once for all.
 type shape struct {
 	like  v1.Pod
-	owner *metav1.OwnerReference // the controller
-	app   string                 // what it makes its pods part of; empty: there is none
-
 	asked map[string]*size // what it requests, by why a resize is not done
 }
 
@@ -123,12 +166,13 @@ func (c *cluster) readPod(o *object, text []byte) (any, error) {
 		return nil, err
 	}
 	own, _ = pick(text, ofPodLabels)
-	labels, err := c.labels.of(own, func() (*map[string]string, error) {
+	labels, err := c.labels.of(own, func() (*labelSet, error) {
 		p, err := decode[v1.Pod](o, own)
 		if err != nil {
 			return nil, err
 		}
-		return &p.Labels, nil
+		labels := newLabelSet(p.Labels)
+		return &labels, nil
 	})
 	if err != nil {
 		return nil, err
@@ -155,9 +199,12 @@ func (c *cluster) readPod(o *object, text []byte) (any, error) {
 // newPod returns a pod of a shape.
 func newPod(p *v1.Pod, s *shape) *pod {
 	kept := &pod{
-		shape: s, namespace: p.Namespace, name: p.Name, key: name(p.Namespace, p.Name), labels: p.Labels, annotations: p.Annotations,
+		shape: s, namespace: p.Namespace, name: p.Name, key: name(p.Namespace, p.Name), labels: newLabelSet(p.Labels), annotations: p.Annotations,
 		node: p.Spec.NodeName, nominated: p.Status.NominatedNodeName, affinity: p.Spec.Affinity, created: p.CreationTimestamp.Time,
 		over: p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed,
+	}
+	if o := metav1.GetControllerOf(p); o != nil {
+		kept.owner = owner{o.Kind, o.Name}
 	}
 	if p.DeletionTimestamp != nil {
 		kept.end = p.DeletionTimestamp.Time
@@ -182,19 +229,15 @@ func newPod(p *v1.Pod, s *shape) *pod {
 // newShape returns the shape of pods that are like one. It takes the pod.
 func newShape(p *v1.Pod) *shape {
 	withDefaults(&p.Spec)
-	s := &shape{like: *p, owner: metav1.GetControllerOf(p), asked: map[string]*size{}}
-	if s.owner != nil {
-		s.app = s.owner.Kind + "/" + s.owner.Name
-	}
-	return s
+	return &shape{like: *p, asked: map[string]*size{}}
 }
 
 // application returns what a pod belongs to: its controller, or itself.
 func (p *pod) application() string {
-	if p.owner == nil {
+	if p.owner == (owner{}) {
 		return p.key
 	}
-	return name(p.namespace, p.app)
+	return name(p.namespace, p.owner.String())
 }
 
 // spec returns what pods have alike of their spec.

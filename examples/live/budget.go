@@ -37,7 +37,7 @@ func (c *cluster) selectors() (map[string][]budget, error) {
 // budgetsOf returns the budgets that a pod draws on.
 func (w *work) budgetsOf(p *pod) (names []string) {
 	for _, b := range w.budgets[p.namespace] {
-		if b.selector.Matches(labels.Set(p.labels)) {
+		if b.selector.Matches(p.labels) {
 			names = append(names, b.name)
 		}
 	}

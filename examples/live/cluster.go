@@ -42,7 +42,7 @@ type cluster struct {
 	from       map[any]*object            // where each was read, for messages; pods know it
 	seen       map[string]map[string]bool // by group and kind: namespace/name
 	shapes     *known[shape]              // of pods
-	labels     *known[map[string]string]  // of pods
+	labels     *known[labelSet]           // of pods
 }
 
 // A kind says how objects are read and kept.
@@ -108,7 +108,7 @@ var queueKinds = map[string]func(*cluster, *object){
 func newCluster(o *options) *cluster {
 	c := &cluster{options: o, namespaces: map[string]*v1.Namespace{}, groups: map[string]*schedulingv1beta1.PodGroup{},
 		jobs: map[string]*batchv1.Job{}, from: map[any]*object{}, seen: map[string]map[string]bool{},
-		shapes: new(known[shape]), labels: new(known[map[string]string]), places: map[string]scenario.Value{}}
+		shapes: new(known[shape]), labels: new(known[labelSet]), places: map[string]scenario.Value{}}
 	c.kueue, c.volcano, c.slurm = newKueue(c), newVolcano(c), newSlurm(c)
 	return c
 }

@@ -70,20 +70,20 @@ func (c *cluster) gangOf(p *pod) (id gangID, ok bool) {
 	if n := p.annotations[annotationVolcano]; n != "" {
 		return of(kindVolcanoPodGroup, n)
 	}
-	if n := p.labels[labelCoscheduling]; n != "" {
+	if n := p.labels.Get(labelCoscheduling); n != "" {
 		return of(kindPluginsPodGroup, n)
 	}
-	if n := p.labels[labelLeaderWorker]; n != "" {
-		return of("LeaderWorkerSet", n+"/"+p.labels[labelGroupIndex])
+	if n := p.labels.Get(labelLeaderWorker); n != "" {
+		return of("LeaderWorkerSet", n+"/"+p.labels.Get(labelGroupIndex))
 	}
-	if n := p.labels[labelJobSet]; n != "" {
+	if n := p.labels.Get(labelJobSet); n != "" {
 		return of("JobSet", n)
 	}
-	if o := p.owner; o != nil && o.Kind == "Job" {
-		j := c.jobs[name(p.namespace, o.Name)]
+	if o := p.owner; o.kind == "Job" {
+		j := c.jobs[name(p.namespace, o.name)]
 		if j != nil && j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion &&
 			j.Spec.Parallelism != nil && j.Spec.Completions != nil && *j.Spec.Parallelism == *j.Spec.Completions && *j.Spec.Completions > 1 {
-			return of("Job", o.Name)
+			return of("Job", o.name)
 		}
 	}
 	return gangID{}, false

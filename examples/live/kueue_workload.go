@@ -171,10 +171,10 @@ func (c *cluster) workloadOf(p *pod) *workload {
 			}
 		}
 	}
-	names := []string{"Workload/" + p.annotations[annotationWorkload], "Workload/" + p.labels[labelKueueGroup], "Pod/" + p.name,
-		"JobSet/" + p.labels[labelJobSet], "LeaderWorkerSet/" + p.labels[labelLeaderWorker]}
-	if p.app != "" {
-		names = append(names, p.app)
+	names := []string{"Workload/" + p.annotations[annotationWorkload], "Workload/" + p.labels.Get(labelKueueGroup), "Pod/" + p.name,
+		"JobSet/" + p.labels.Get(labelJobSet), "LeaderWorkerSet/" + p.labels.Get(labelLeaderWorker)}
+	if p.owner != (owner{}) {
+		names = append(names, p.owner.String())
 	}
 	for _, n := range names {
 		if w := c.kueue.byOwner[name(p.namespace, n)]; w != nil {
@@ -187,7 +187,7 @@ func (c *cluster) workloadOf(p *pod) *workload {
 // kueueLeaf returns the leaf of a pod: that of its workload's ClusterQueue, or of the
 // LocalQueue that it names.
 func (c *cluster) kueueLeaf(p *pod) string {
-	local := p.labels[labelKueueQueue]
+	local := p.labels.Get(labelKueueQueue)
 	if w := c.workloadOf(p); w != nil {
 		if a := w.Status.Admission; a != nil {
 			return c.kueue.path(a.ClusterQueue)

@@ -177,7 +177,7 @@ type aversion struct {
 
 // averse reports whether some aversion is to a pod.
 func averse(all []aversion, to *pod) bool {
-	return slices.ContainsFunc(all, func(a aversion) bool { return a.in(to.namespace) && a.selector.Matches(labels.Set(to.labels)) })
+	return slices.ContainsFunc(all, func(a aversion) bool { return a.in(to.namespace) && a.selector.Matches(to.labels) })
 }
 
 // keepApart says required anti-affinity to a node as ports: a port of its own is held by

@@ -320,13 +320,13 @@ func (w *work) age(p *pod, at time.Time) span {
 }
 
 // ofDaemonSet reports whether a DaemonSet controls a pod.
-func (s *shape) ofDaemonSet() bool { return s.owner != nil && s.owner.Kind == "DaemonSet" }
+func (p *pod) ofDaemonSet() bool { return p.owner.kind == "DaemonSet" }
 
 // ofNode reports whether a pod is made again on its node if it stops: that of a DaemonSet,
 // and the mirror of a static pod of the kubelet's. To stop it would free nothing.
 func (p *pod) ofNode() bool {
 	_, mirror := p.annotations[v1.MirrorPodAnnotationKey]
-	return mirror || p.ofDaemonSet() || p.owner != nil && p.owner.Kind == "Node"
+	return mirror || p.ofDaemonSet() || p.owner.kind == "Node"
 }
 
 // requiredNode returns the node that a pod of a DaemonSet is for, or "".

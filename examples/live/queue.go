@@ -256,7 +256,7 @@ const others = "without-queue"
 
 // labelled returns the leaf that the label of a pod names, or else of its namespace.
 func (c *cluster) labelled(p *pod) string {
-	path := p.labels[c.options.label]
+	path := p.labels.Get(c.options.label)
 	if ns := c.namespaces[p.namespace]; path == "" && ns != nil {
 		path = ns.Labels[c.options.label]
 	}

@@ -57,12 +57,9 @@ func (c *cluster) readYuniKorn(o *object) error {
 // yunikornLeaf returns the leaf that a pod names. Case does not matter, and root.default
 // is the leaf of pods that name none.
 func (c *cluster) yunikornLeaf(p *pod) string {
-	for _, names := range []map[string]string{p.labels, p.annotations} {
-		for _, label := range []string{labelYuniKorn, labelYuniKornShort} {
-			if path := names[label]; path != "" {
-				return c.spelled(path)
-			}
-		}
+	path := cmp.Or(p.labels.Get(labelYuniKorn), p.labels.Get(labelYuniKornShort), p.annotations[labelYuniKorn], p.annotations[labelYuniKornShort])
+	if path != "" {
+		return c.spelled(path)
 	}
 	if c.isLeaf(defaultPartition) {
 		return defaultPartition
@@ -72,7 +69,7 @@ func (c *cluster) yunikornLeaf(p *pod) string {
 
 // yunikornApplication returns the application that a pod says it is of, or "".
 func yunikornApplication(p *pod) string {
-	return cmp.Or(p.labels[labelYuniKornApp], p.annotations[labelYuniKornApp], p.labels[labelYuniKornAppShort], p.labels[labelSpark])
+	return cmp.Or(p.labels.Get(labelYuniKornApp), p.annotations[labelYuniKornApp], p.labels.Get(labelYuniKornAppShort), p.labels.Get(labelSpark))
 }
 
 // spelled returns a path below the root in the letters of the tree, if it has the path.
