@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/go-preempt/preempt/bench/solvers/draws"
+	"github.com/go-preempt/preempt/bench/solvers/rules"
+	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// unlawful returns what an auditor found, but for victims too many or better ones: the
+// say of a set whether it is lawful, and not whether it is the best.
+func unlawful(list []victims.Violation) []victims.Violation {
+	return slices.DeleteFunc(list, func(v victims.Violation) bool {
+		return v.Law == "minimal" || v.Law == "helpful" || v.Law == "opted-out"
+	})
+}
+
+// verdicts counts plans by what the rules say.
+type verdicts map[string]int
+
+// check holds the auditor to the rules.
+func (v verdicts) check(t *testing.T, name, broken string, found []victims.Violation) {
+	t.Helper()
+	v[cmp.Or(broken, "lawful")]++
+	if (broken == "") != (len(found) == 0) {
+		t.Errorf("%s: the rules say %q, the auditor %v", name, broken, found)
+	}
+}
+
+// atLeast says what must have come up, and how often.
+func (v verdicts) atLeast(t *testing.T, n int, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if v[w] < n {
+			t.Errorf("%q came up %d times only: %v", w, v[w], v)
+		}
+	}
+}
+
+// add adds a task to a set, perhaps with its gang.
+func add(f *rules.Facts, set []int, i int, r *rand.Rand) []int {
+	list := []int{i}
+	if g := f.Tasks[i].Gang; g != rules.NoGang && r.IntN(4) > 0 {
+		list = f.Gangs[g].Members
+	}
+	for _, m := range list {
+		if !slices.Contains(set, m) {
+			set = append(set, m)
+		}
+	}
+	return set
+}
+
+// drawSet draws victims for an ask on a node. Half of the sets are enough as a rule.
+func drawSet(f *rules.Facts, node int, r *rand.Rand) (set []int) {
+	on := slices.Clone(f.On[node])
+	r.Shuffle(len(on), func(i, j int) { on[i], on[j] = on[j], on[i] })
+	set = append(set, f.Blockers[node]...)
+	for _, i := range on {
+		if why := f.Broken(node, set); why != "node short" && why != "part of a gang" {
+			break
+		}
+		if f.Tasks[i].Eligible || r.IntN(10) == 0 {
+			set = add(f, set, i, r)
+		}
+	}
+	for range len(f.Tasks) {
+		if f.BrokenSum(set) != rules.HeadShort {
+			break
+		}
+		if i := r.IntN(len(f.Tasks)); f.Tasks[i].Eligible {
+			set = add(f, set, i, r)
+		}
+	}
+	switch r.IntN(4) {
+	case 0:
+		if len(set) > 0 {
+			i := r.IntN(len(set))
+			set = slices.Delete(set, i, i+1)
+		}
+	case 1:
+		set = add(f, set, r.IntN(len(f.Tasks)), r)
+	}
+	slices.Sort(set)
+	return set
+}
+
+// TestRules_Asks: the rules and the library's auditor, which share no code, agree on plans
+// for asks, lawful or not.
+func TestRules_Asks(t *testing.T) {
+	seen := make(verdicts)
+	for _, family := range draws.AskFamilies() {
+		for i := range 6 {
+			d, err := draws.OfAsks(family, i, 5, 6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := d.Subject
+			f, err := rules.OfAsk(&s.Planner, &s.Ask, workload.Now)
+			if err != nil {
+				t.Fatal(d.Name, err)
+			}
+			r := rand.New(rand.NewPCG(uint64(i), 1))
+			a := victims.Auditor{Cluster: s.Planner.Cluster, Rules: s.Planner.Rules, Blockers: s.Planner.Blockers}
+			for range 40 {
+				node := r.IntN(len(f.Free))
+				set := drawSet(f, node, r)
+				plan := planOf(s, f, node, set)
+				if f.Refused != "" {
+					seen.check(t, d.Name, f.Refused, unlawful(a.Audit(nil, &plan, workload.Now)))
+					continue
+				}
+				seen.check(t, d.Name, f.Broken(node, set), unlawful(a.Audit(nil, &plan, workload.Now)))
+				c, told := f.CostOf(node, set), a.Cost(&plan, workload.Now)
+				if why := c.Differs(&told); why != "" {
+					t.Errorf("%s: %v: %s", d.Name, set, why)
+				}
+			}
+		}
+	}
+	seen.atLeast(t, 10, "lawful", "node", "node short", rules.HeadShort, "law 2", "part of a gang", "hard budget", "not eligible", "blocker")
+}
+
+// TestRules_Jobs is the same for plans for jobs.
+func TestRules_Jobs(t *testing.T) {
+	seen := make(verdicts)
+	for _, family := range draws.JobFamilies {
+		for i := range 8 {
+			d, err := draws.OfJobs(family, i, draws.Size{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dec, _, err := decide(d)
+			if err != nil {
+				t.Fatal(d.Name, err)
+			}
+			j, err := rules.OfJob(&d.Planner, &d.Job, workload.Now)
+			if err != nil {
+				t.Fatal(d.Name, err)
+			}
+			if dec.Outcome != victims.Preempts {
+				continue
+			}
+			placed, wrong := j.Read(&dec.Plan)
+			if wrong != "" || j.Facts.Refused != "" {
+				t.Fatalf("%s: %s %s", d.Name, wrong, j.Facts.Refused)
+			}
+			if why := placed.Cost.Differs(&dec.Plan.Cost); why != "" {
+				t.Errorf("%s: %s", d.Name, why)
+			}
+			r := rand.New(rand.NewPCG(uint64(i), 2))
+			a := jobs.Auditor{Cluster: d.Planner.Cluster, Rules: d.Planner.Rules, ByPriority: d.Planner.ByPriority}
+			for range 20 {
+				changed := change(j, &placed, r)
+				plan := j.Plan(d.Planner.Cluster, &changed)
+				seen.check(t, d.Name, j.Broken(&changed), unlawful(a.Audit(nil, &plan, workload.Now)))
+			}
+		}
+	}
+	seen.atLeast(t, 2, "lawful", "node short", rules.HeadShort, "law 2", "part of a gang", "hard budget", "not eligible", "domain")
+}
+
+// change changes a plan a little, or not at all.
+func change(j *rules.Job, p *rules.Placed, r *rand.Rand) rules.Placed {
+	c := rules.Placed{Victims: slices.Clone(p.Victims)}
+	for k := range p.At {
+		c.At = append(c.At, slices.Clone(p.At[k]))
+	}
+	switch r.IntN(4) {
+	case 0:
+		if len(c.Victims) > 0 {
+			i := r.IntN(len(c.Victims))
+			c.Victims = slices.Delete(c.Victims, i, i+1)
+		}
+	case 1:
+		for range 1 + r.IntN(3) {
+			c.Victims = add(j.Facts, c.Victims, r.IntN(len(j.Facts.Tasks)), r)
+		}
+		slices.Sort(c.Victims)
+	case 2:
+		k := r.IntN(len(c.At))
+		from := slices.IndexFunc(c.At[k], func(many int) bool { return many > 0 })
+		to := r.IntN(len(c.At[k]))
+		c.At[k][from]--
+		c.At[k][to]++
+		for _, i := range j.Facts.On[to] { // room enough, or nearly
+			if j.Facts.Tasks[i].Eligible && r.IntN(3) > 0 {
+				c.Victims = add(j.Facts, c.Victims, i, r)
+			}
+		}
+		slices.Sort(c.Victims)
+	}
+	return c
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command solvers compares the library's plans with rules that were written down a second time,
+// and jobs with their members asked one by one. README.md says
+// what it prints.
+//
+//	go run . -mode planjob -family gpu -n 10
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/bench/solvers/draws"
+)
+
+// A program is what the flags say.
+type program struct {
+	out io.Writer
+
+	mode    string
+	family  *regexp.Regexp
+	size    draws.Size
+	from, n int
+	steps   int64
+	time    time.Duration // of bigaudit
+	tasks   [2]int        // of bigaudit, at least and below
+	jobs    bool          // bigaudit decides jobs, too
+	sizes   []string
+}
+
+// A mode is one thing to do.
+type mode struct {
+	name, does string
+	run        func(*program) error
+}
+
+var modes = []mode{
+	{"planjob", "decides jobs: levels, proof and time of each", (*program).planJobs},
+	{"auditjob", "decides jobs, and judges the plans twice", (*program).auditJobs},
+	{"seed", "prints draws of asks", (*program).printAsks},
+	{"audit", "decides asks, and judges the plans twice", (*program).auditAsks},
+	{"inturn", "jobs, beside their members asked in turn", (*program).inTurn},
+	{"sizes", "the same by size of the cluster: -mode sizes NODES...", (*program).bySize},
+	{"bigaudit", "large random clusters, and what the auditor says of the plans", (*program).bigAudit},
+}
+
+func main() {
+	runtime.LockOSThread() // for cpu
+	if err := run(os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "solvers:", err)
+		os.Exit(1)
+	}
+}
+
+// run does what the arguments say.
+func run(args []string, out io.Writer) error {
+	p := &program{out: out}
+	set := flag.NewFlagSet("solvers", flag.ContinueOnError)
+	var family string
+	var names []string
+	for _, m := range modes {
+		names = append(names, fmt.Sprintf("%s: %s", m.name, m.does))
+	}
+	set.StringVar(&p.mode, "mode", "planjob", strings.Join(names, "\n"))
+	set.StringVar(&family, "family", ".", "families, as a regular expression")
+	set.IntVar(&p.size.Nodes, "nodes", 0, "nodes; of jobs half of it at least; 0: as the draw has it, for asks 50")
+	set.IntVar(&p.size.Tasks, "tasks", 0, "tasks on each; 0: as the draw has it, for asks 30")
+	set.IntVar(&p.size.Members, "members", 0, "members of a job at most, half of it at least; 0: as the draw has it")
+	set.IntVar(&p.from, "from", 0, "the first draw")
+	set.IntVar(&p.n, "n", 3, "draws of each family")
+	set.Int64Var(&p.steps, "steps", 0, "steps of the planner; 0: its default")
+	set.DurationVar(&p.time, "time", time.Minute, "of bigaudit")
+	set.IntVar(&p.tasks[0], "least", 9000, "tasks of a cluster of bigaudit, at least")
+	set.IntVar(&p.tasks[1], "most", 40000, "tasks of a cluster of bigaudit, less than")
+	set.BoolVar(&p.jobs, "jobs", false, "bigaudit decides jobs, too")
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	var err error
+	if p.family, err = regexp.Compile(family); err != nil {
+		return err
+	}
+	p.sizes = set.Args()
+	for _, m := range modes {
+		if m.name == p.mode {
+			return m.run(p)
+		}
+	}
+	return fmt.Errorf("no mode %q", p.mode)
+}
+
+func (p *program) print(format string, args ...any) { fmt.Fprintf(p.out, format, args...) }
+
+// eachJob draws jobs of all families that are asked for.
+func (p *program) eachJob(do func(family string, d *draws.Job) error) error {
+	for _, family := range draws.JobFamilies {
+		for i := p.from; p.family.MatchString(family) && i < p.from+p.n; i++ {
+			d, err := draws.OfJobs(family, i, p.size)
+			if err == nil {
+				d.Planner.Steps = p.steps
+				err = do(family, d)
+			}
+			if err != nil {
+				return fmt.Errorf("%s#%d: %w", family, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// eachAsk draws asks of all families that are asked for.
+func (p *program) eachAsk(do func(family string, d *draws.Ask) error) error {
+	nodes, tasks := p.size.Nodes, p.size.Tasks
+	if nodes == 0 {
+		nodes = 50
+	}
+	if tasks == 0 {
+		tasks = 30
+	}
+	for _, family := range draws.AskFamilies() {
+		for i := p.from; p.family.MatchString(family) && i < p.from+p.n; i++ {
+			d, err := draws.OfAsks(family, i, nodes, tasks)
+			if err == nil {
+				d.Subject.Planner.Steps = p.steps
+				err = do(family, d)
+			}
+			if err != nil {
+				return fmt.Errorf("%s#%d: %w", family, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// milliseconds of a time, for people.
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
