@@ -3,8 +3,6 @@
 package jobs
 
 import (
-	"math/bits"
-
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -142,8 +140,7 @@ func (x *coverer) run(steps int) {
 
 // price returns what it takes to state the problem, in steps.
 func (x *coverer) price() int64 {
-	n := len(x.problem.Units)
-	return int64(n) * int64(20*bits.Len(uint(n))+24*len(x.problem.Needs)*x.types)
+	return least.StatingWork(len(x.problem.Units), len(x.problem.Needs)*x.types)
 }
 
 // onHost solves what must go from one host for what is lacking there, if that is

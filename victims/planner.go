@@ -4,7 +4,6 @@ package victims
 
 import (
 	"fmt"
-	"math/bits"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
@@ -420,9 +419,8 @@ func (d *decision) exhausted() bool { return d.engine.Exhausted() }
 // affords reports whether a search among so many units can be begun: to make its problem
 // is paid for before anything is shown. What is not begun is not shown.
 func (d *decision) affords(units int) bool {
-	t, n := &d.trial, int64(units)
-	rows := int64(len(d.types) * (1 + len(d.needs.short)))
-	price := n * (gatherWork + 20*int64(bits.Len(uint(units))) + 24*rows)
+	t := &d.trial
+	price := int64(units)*gatherWork + least.StatingWork(units, len(d.types)*(1+len(d.needs.short)))
 	left, more := t.meter.Left, int64(0)
 	if !d.best.Found && !t.alone {
 		more = d.engine.Aside + d.engine.Overdraw

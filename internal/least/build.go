@@ -43,6 +43,12 @@ func (w *Worker) glance(u *Unit) int64 { return 4 * int64(1+len(w.rows)) * int64
 
 func (w *Worker) sorting(n int) int64 { return 20 * int64(bits.Len(uint(n))+len(w.rows)) }
 
+// StatingWork returns about how many steps it takes to state a problem of so many units,
+// each of which may count in so many types of needs: glance and sorting for each.
+func StatingWork(units, types int) int64 {
+	return int64(units) * int64(20*bits.Len(uint(units))+24*types)
+}
+
 // spend pays for elementary work.
 func (w *Worker) spend(work int64) {
 	if w.Meter != nil {
