@@ -178,6 +178,21 @@ func TestSolver_Fit(t *testing.T) {
 	require.Greater(t, later, 5, "the first group is not the cheapest")
 }
 
+// Two units share a bound, and only one of them has another one.
+func TestSolver_BoundsAreNotNested(t *testing.T) {
+	p := cover.Problem{
+		Need:   resources.Vector{0, 1},
+		Bounds: []resources.Limit{{Value: resources.Vector{0, 1}, Defined: 2}, {Value: resources.Vector{0, 0}, Defined: 1}},
+		Units: []cover.Unit{
+			{Key: "a", Size: resources.Vector{2, 1}, Bounds: []int{0, 1}}, {Key: "b", Size: resources.Vector{2, 1}, Bounds: []int{0}},
+		},
+	}
+	var s cover.Solver
+	var got cover.Selection
+	require.True(t, s.Solve(&got, &p))
+	require.Equal(t, []int{1}, got.Units)
+}
+
 // Once the steps are spent there is still an answer, and no proof.
 func TestSolver_Steps(t *testing.T) {
 	p := &cover.Problem{Need: resources.Vector{1000, 1000}}
