@@ -14,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -38,6 +39,7 @@ type cluster struct {
 	budgets    []*policyv1.PodDisruptionBudget
 	classes    []*schedulingv1.PriorityClass
 	groups     map[string]*schedulingv1beta1.PodGroup
+	composites map[string]*schedulingv1alpha3.CompositePodGroup
 	jobs       map[string]*batchv1.Job
 	from       map[any]*object            // where each was read, for messages; pods know it
 	seen       map[string]map[string]bool // by group and kind: namespace/name
@@ -80,6 +82,9 @@ var kinds = map[string]kind{
 	"scheduling.k8s.io/PodGroup": kindOf(func(c *cluster, g *schedulingv1beta1.PodGroup) {
 		c.groups[name(g.Namespace, g.Name)] = g
 	}),
+	"scheduling.k8s.io/CompositePodGroup": kindOf(func(c *cluster, g *schedulingv1alpha3.CompositePodGroup) {
+		c.composites[name(g.Namespace, g.Name)] = g
+	}),
 	"batch/Job":              kindOf(func(c *cluster, j *batchv1.Job) { c.jobs[name(j.Namespace, j.Name)] = j }),
 	kueueGroup + "/Workload": kindOf(func(c *cluster, w *workload) { c.kueue.workloads = append(c.kueue.workloads, w) }),
 	kueueGroup + "/WorkloadPriorityClass": kindOf(func(c *cluster, p *workloadPriorityClass) {
@@ -107,7 +112,8 @@ var queueKinds = map[string]func(*cluster, *object){
 // newCluster returns a cluster of which nothing was read.
 func newCluster(o *options) *cluster {
 	c := &cluster{options: o, namespaces: map[string]*v1.Namespace{}, groups: map[string]*schedulingv1beta1.PodGroup{},
-		jobs: map[string]*batchv1.Job{}, from: map[any]*object{}, seen: map[string]map[string]bool{},
+		composites: map[string]*schedulingv1alpha3.CompositePodGroup{},
+		jobs:       map[string]*batchv1.Job{}, from: map[any]*object{}, seen: map[string]map[string]bool{},
 		shapes: new(known[shape]), labels: new(known[labelSet]), places: map[string]scenario.Value{}}
 	c.kueue, c.volcano, c.slurm = newKueue(c), newVolcano(c), newSlurm(c)
 	return c

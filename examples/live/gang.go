@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 )
 
@@ -139,23 +140,43 @@ func (w *work) podGroup(p *pod, g *gang) {
 		return
 	}
 	g.whole = o.Spec.DisruptionMode != nil && o.Spec.DisruptionMode.All != nil
-	g.minMembers, g.priority = 1, o.Spec.Priority
-	if g.priority == nil {
-		g.priority = w.classPriority(o.Spec.PriorityClassName, "PodGroup "+g.name)
-	}
+	g.minMembers = 1
+	w.ofGroup(g, o)
 	if gang := o.Spec.SchedulingPolicy.Gang; gang != nil {
 		g.minMembers = int(gang.MinCount)
 	}
 	if s := o.Spec.SchedulingConstraints; s != nil && len(s.Topology) > 0 {
 		g.topology = s.Topology[0].Key
 	}
-	g.mayNot = o.Spec.PreemptionPolicy != nil && *o.Spec.PreemptionPolicy == schedulingv1beta1.PreemptNever
 	out := func(what string) { w.notes.add("PodGroup "+g.name, "left out: "+what) }
 	if o.Spec.ParentCompositePodGroupName != nil {
-		out("the group that it is part of; its own priority holds, and it goes by itself")
+		out("what the CompositePodGroup says that it is part of, but for its priority and preemption policy")
 	}
 	if len(o.Spec.ResourceClaims) > 0 {
 		out("resource claims")
+	}
+}
+
+// ofGroup sets the priority of a gang, and whether it may preempt, to what its PodGroup says,
+// or the CompositePodGroup at the top, if there is one.
+func (w *work) ofGroup(g *gang, o *schedulingv1beta1.PodGroup) {
+	of, class, what := o.Spec.Priority, o.Spec.PriorityClassName, "PodGroup "+g.name
+	g.mayNot = o.Spec.PreemptionPolicy != nil && *o.Spec.PreemptionPolicy == schedulingv1beta1.PreemptNever
+	seen := map[string]bool{}
+	for parent := o.Spec.ParentCompositePodGroupName; parent != nil; {
+		above := name(o.Namespace, *parent)
+		c := w.composites[above]
+		if c == nil || seen[above] {
+			w.notes.add("CompositePodGroup "+above, "was not read, or is part of itself; what the group below it says holds")
+			break
+		}
+		seen[above] = true
+		of, class, what = c.Spec.Priority, c.Spec.PriorityClassName, "CompositePodGroup "+above
+		g.mayNot = c.Spec.PreemptionPolicy != nil && *c.Spec.PreemptionPolicy == schedulingv1alpha3.PreemptNever
+		parent = c.Spec.ParentCompositePodGroupName
+	}
+	if g.priority = of; of == nil {
+		g.priority = w.classPriority(class, what)
 	}
 }
 

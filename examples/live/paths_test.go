@@ -14,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -198,6 +199,14 @@ var pathsOf = map[string]objectPaths{
 			"spec.workloadRef": "of what it was made", "status": "the pods say it",
 		},
 	},
+	"CompositePodGroup": {
+		reflect.TypeFor[schedulingv1alpha3.CompositePodGroup](), []string{"spec", "status"},
+		map[string]string{"spec.priority": `7`, "spec.priorityClassName": `"high"`, "spec.preemptionPolicy": `"Never"`, "spec.parentCompositePodGroupName": `"above"`},
+		map[string]string{
+			"spec.schedulingPolicy": "told of the PodGroup below", "spec.schedulingConstraints": "told of the PodGroup below",
+			"spec.disruptionMode": "told of the PodGroup below", "spec.workloadRef": "of what it was made", "status": "the pods say it",
+		},
+	},
 	"Node": {
 		reflect.TypeFor[v1.Node](), []string{"spec", "metadata.name", "metadata.labels", "status.allocatable", "status.capacity", "status.phase", "status.conditions"},
 		map[string]string{
@@ -355,7 +364,7 @@ func told(t *testing.T, kind string, patch thing) (all []string) {
 		add := func(text, own string) {
 			var o thing
 			require.NoError(t, json.Unmarshal([]byte(text), &o))
-			if strings.HasSuffix(kind, o["kind"].(string)) && (own == "" || own == which) {
+			if strings.TrimPrefix(kind, "volcano ") == o["kind"] && (own == "" || own == which) {
 				merge(o, patch)
 			}
 			raw, err := json.Marshal(o)
@@ -386,6 +395,9 @@ func addCluster(add func(text, own string)) {
 	add(podOf("waits", "", "1", 0, thing{"metadata": thing{"namespace": "x"}}), "waits")
 	add(podOf("member", "", "1", 0, thing{"spec": thing{"schedulingGroup": thing{"podGroupName": "g"}}}), "other")
 	add(objectOf("scheduling.k8s.io/v1beta1", "PodGroup", "x", "g", thing{"spec": thing{"schedulingPolicy": thing{"basic": thing{}}}}), "")
+	add(podOf("below", "", "1", 0, thing{"spec": thing{"schedulingGroup": thing{"podGroupName": "h"}}}), "other")
+	add(objectOf("scheduling.k8s.io/v1beta1", "PodGroup", "x", "h", thing{"spec": thing{"schedulingPolicy": thing{"basic": thing{}}, "parentCompositePodGroupName": "c"}}), "")
+	add(objectOf("scheduling.k8s.io/v1alpha3", "CompositePodGroup", "x", "c", thing{"spec": thing{"schedulingPolicy": thing{"basic": thing{}}}}), "")
 	add(objectOf("policy/v1", "PodDisruptionBudget", "x", "b", thing{"spec": thing{"selector": thing{"matchLabels": thing{"app": "p"}}}, "status": thing{"disruptionsAllowed": 1}}), "")
 	add(objectOf("scheduling.k8s.io/v1", "PriorityClass", "", "high", thing{"value": 3}), "")
 }

@@ -297,6 +297,17 @@ func TestMemberPriority(t *testing.T) {
 			"schedulingPolicy": thing{"gang": thing{"minCount": 1}}, "priority": map[string]int{"low": 3, "high": 9}[own]}}) +
 			podOf(own+"-0", at[runs], "2", 0, thing{"spec": thing{"schedulingGroup": thing{"podGroupName": own}}})
 	}
+	// The one at the top says it, and not what is below.
+	composite := func(own string, runs bool) string {
+		group := func(version, kind, name string, above any, priority int) string {
+			return objectOf("scheduling.k8s.io/"+version, kind, "x", name, thing{"spec": thing{
+				"schedulingPolicy": thing{"gang": thing{"minCount": 1}}, "priority": priority, "parentCompositePodGroupName": above}})
+		}
+		top := map[string]int{"low": 3, "high": 9}[own]
+		return group("v1alpha3", "CompositePodGroup", own+"-top", nil, top) + group("v1alpha3", "CompositePodGroup", own+"-middle", own+"-top", 12-top) +
+			group("v1beta1", "PodGroup", own, own+"-middle", 12-top) +
+			podOf(own+"-0", at[runs], "2", 0, thing{"spec": thing{"schedulingGroup": thing{"podGroupName": own}}})
+	}
 	volcano := func(own string, runs bool) string {
 		return objectOf("scheduling.volcano.sh/v1beta1", "PodGroup", "x", own, thing{"spec": thing{"minMember": 1, "priorityClassName": own}}) +
 			podOf(own+"-0", at[runs], "2", 0, thing{"metadata": thing{"annotations": thing{annotationVolcano: own}}})
@@ -309,6 +320,7 @@ func TestMemberPriority(t *testing.T) {
 		"WorkloadPriorityClass": {queue + class("WorkloadPriorityClass", "low", 3) + class("WorkloadPriorityClass", "high", 9), byClass},
 		"PriorityClass":         {queue + class("PriorityClass", "low", 3) + class("PriorityClass", "high", 9), byClass},
 		"PodGroup":              {"", podGroup},
+		"CompositePodGroup":     {"", composite},
 		"Volcano":               {class("PriorityClass", "low", 3) + class("PriorityClass", "high", 9), volcano},
 	} {
 		status, out, problems := say(t, node+c.beside+c.of("low", true)+c.of("high", false))
@@ -320,6 +332,22 @@ func TestMemberPriority(t *testing.T) {
 		for _, task := range documentOf(t, node+c.beside+c.of("high", true)+c.of("low", false)).Tasks {
 			require.Equal(t, int32(9), task.Priority, name)
 		}
+	}
+}
+
+// TestComposite_Unknown: of a CompositePodGroup that was not read, or that is part of itself,
+// nothing holds, and that is told.
+func TestComposite_Unknown(t *testing.T) {
+	group := objectOf("scheduling.k8s.io/v1beta1", "PodGroup", "x", "g", thing{"spec": thing{
+		"schedulingPolicy": thing{"basic": thing{}}, "priority": 7, "parentCompositePodGroupName": "above"}})
+	loop := objectOf("scheduling.k8s.io/v1alpha3", "CompositePodGroup", "x", "above", thing{"spec": thing{
+		"schedulingPolicy": thing{"basic": thing{}}, "priority": 8, "parentCompositePodGroupName": "above"}})
+	pod := nodeOf("n", "2") + podOf("g-0", "n", "2", 0, thing{"spec": thing{"schedulingGroup": thing{"podGroupName": "g"}}})
+	for text, want := range map[string]int32{group + pod: 7, group + loop + pod: 8} {
+		require.Equal(t, want, documentOf(t, text).Tasks[0].Priority)
+		_, _, problems := say(t, text)
+		require.Contains(t, problems, "CompositePodGroup x/above: was not read, or is part of itself")
+		require.Contains(t, problems, "PodGroup x/g: left out: what the CompositePodGroup says that it is part of, but for its priority and preemption policy")
 	}
 }
 
