@@ -27,7 +27,7 @@ type Order struct {
 	// Carry has a bit for each level that is the low half of a number, below 2^32 in a
 	// unit; the level before it is the high half. Neither is in Max.
 	Carry uint16
-	// Overrun is the level of what a set uses of Problem.Budgets beyond what is left.
+	// Overrun is the level of what a set uses of budgets beyond what is left.
 	// Units have 0 there. It lies before Count. 0 means none.
 	Overrun int
 	// Count is a summed level in which every unit has at least 1. In summed levels before
