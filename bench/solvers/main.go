@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command solvers compares the library's plans with rules that were written down a second time,
-// and jobs with their members asked one by one. README.md says
+// Command solvers compares the library's plans with those of outside solvers, with rules that
+// were written down a second time, and jobs with their members asked one by one. README.md says
 // what it prints.
 //
-//	go run . -mode planjob -family gpu -n 10
+//	go run . -mode planjob -family gpu -n 10     # without a solver
+//	go build -tags solvers && ./solvers -mode job -n 10
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/bench/solvers/draws"
+	"github.com/go-preempt/preempt/bench/solvers/linear"
 )
 
 // A program is what the flags say.
@@ -30,26 +32,34 @@ type program struct {
 	size    draws.Size
 	from, n int
 	steps   int64
+	limit   time.Duration // for one question to a solver
+	budget  time.Duration // for all questions about one draw
+	last    int           // the last level that is asked about; negative: all
+	scratch bool          // the solvers begin with no plan, and not with the planner's
 	time    time.Duration // of bigaudit
 	tasks   [2]int        // of bigaudit, at least and below
 	jobs    bool          // bigaudit decides jobs, too
 	sizes   []string
 }
 
-// A mode is one thing to do.
+// A mode is one thing to do. With a solver it needs the build tag.
 type mode struct {
-	name, does string
-	run        func(*program) error
+	name   string
+	solver bool
+	does   string
+	run    func(*program) error
 }
 
 var modes = []mode{
-	{"planjob", "decides jobs: levels, proof and time of each", (*program).planJobs},
-	{"auditjob", "decides jobs, and judges the plans twice", (*program).auditJobs},
-	{"seed", "prints draws of asks", (*program).printAsks},
-	{"audit", "decides asks, and judges the plans twice", (*program).auditAsks},
-	{"inturn", "jobs, beside their members asked in turn", (*program).inTurn},
-	{"sizes", "the same by size of the cluster: -mode sizes NODES...", (*program).bySize},
-	{"bigaudit", "large random clusters, and what the auditor says of the plans", (*program).bigAudit},
+	{"planjob", false, "decides jobs: levels, proof and time of each", (*program).planJobs},
+	{"auditjob", false, "decides jobs, and judges the plans twice", (*program).auditJobs},
+	{"job", true, "decides jobs, and asks a solver the same", (*program).checkJobs},
+	{"seed", false, "prints draws of asks", (*program).printAsks},
+	{"audit", false, "decides asks, and judges the plans twice", (*program).auditAsks},
+	{"check", true, "decides asks, and asks solvers the same", (*program).checkAsks},
+	{"inturn", false, "jobs, beside their members asked in turn", (*program).inTurn},
+	{"sizes", false, "the same by size of the cluster: -mode sizes NODES...", (*program).bySize},
+	{"bigaudit", false, "large random clusters, and what the auditor says of the plans", (*program).bigAudit},
 }
 
 func main() {
@@ -77,6 +87,10 @@ func run(args []string, out io.Writer) error {
 	set.IntVar(&p.from, "from", 0, "the first draw")
 	set.IntVar(&p.n, "n", 3, "draws of each family")
 	set.Int64Var(&p.steps, "steps", 0, "steps of the planner; 0: its default")
+	set.DurationVar(&p.limit, "limit", 10*time.Second, "for one question to a solver")
+	set.DurationVar(&p.budget, "budget", 30*time.Second, "for all questions about one draw")
+	set.IntVar(&p.last, "last", -1, "the last level to ask about, from 0; negative: all")
+	set.BoolVar(&p.scratch, "scratch", false, "the solver begins with no plan, which tests the model both ways")
 	set.DurationVar(&p.time, "time", time.Minute, "of bigaudit")
 	set.IntVar(&p.tasks[0], "least", 9000, "tasks of a cluster of bigaudit, at least")
 	set.IntVar(&p.tasks[1], "most", 40000, "tasks of a cluster of bigaudit, less than")
@@ -90,7 +104,11 @@ func run(args []string, out io.Writer) error {
 	}
 	p.sizes = set.Args()
 	for _, m := range modes {
-		if m.name == p.mode {
+		switch {
+		case m.name != p.mode:
+		case m.solver && !linear.Present:
+			return fmt.Errorf("-mode %s asks solvers: build with -tags solvers, see README.md", m.name)
+		default:
 			return m.run(p)
 		}
 	}

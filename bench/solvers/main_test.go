@@ -4,9 +4,12 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-preempt/preempt/bench/solvers/linear"
 )
 
 // output runs a mode and returns the lines it prints.
@@ -47,7 +50,8 @@ func TestSaved(t *testing.T) {
 	}
 }
 
-// TestModes: modes print what they are to print.
+// TestModes: modes without a solver print what they are to print, and the others say what
+// they need.
 func TestModes(t *testing.T) {
 	for _, c := range []struct{ args, last string }{
 		{"-mode auditjob -family plain|gpu -n 4", "wrong 0"},
@@ -62,7 +66,12 @@ func TestModes(t *testing.T) {
 			t.Errorf("%s: %q is not in the last line:\n%s", c.args, c.last, last)
 		}
 	}
-	if run([]string{"-mode", "nothing"}, nil) == nil {
+	for _, args := range []string{"-mode job", "-mode check"} {
+		if err := run(append(strings.Fields(args), "-n", "0"), io.Discard); (err == nil) != linear.Present {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+	if run([]string{"-mode", "nothing"}, io.Discard) == nil {
 		t.Error("there is no mode nothing")
 	}
 }

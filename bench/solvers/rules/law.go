@@ -13,6 +13,9 @@ func (f *Facts) Lack(node int) []int64 {
 	return need
 }
 
+// In reports whether a task is in a queue or below it.
+func (f *Facts) In(i, q int) bool { return f.inside(f.Tasks[i].Queue, q) }
+
 // Below returns what some tasks have of a type in a queue and below it.
 func (f *Facts) Below(set []int, q, t int) (sum int64) {
 	for _, i := range set {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-preempt/preempt/bench/solvers/linear"
+	"github.com/go-preempt/preempt/bench/solvers/rules"
+)
+
+func TestVerdict(t *testing.T) {
+	ours := rules.Levels{rules.Count: 3, rules.SumRanks: -5}
+	for _, c := range []struct {
+		best   rules.Levels
+		proven bool
+		word   string
+		at     string
+	}{
+		{ours, true, equal, ""},
+		{rules.Levels{rules.Count: 2, rules.SumRanks: -4}, false, worse, "victims 3->2"},
+		{rules.Levels{rules.Count: 3, rules.SumRanks: -6}, true, defect, "sum-ranks -5->-6"},
+		{rules.Levels{rules.OptedOut: 1, rules.Count: 2}, false, solverWorse, "opted 0->1"},
+	} {
+		if word, at := verdict(&ours, &c.best, c.proven); word != c.word || at != c.at {
+			t.Errorf("%v: %s, %q", c.best, word, at)
+		}
+	}
+}
+
+// TestSolvers: solvers that begin with no plan find what the planner proves, and no more.
+func TestSolvers(t *testing.T) {
+	if !linear.Present {
+		t.Skip("built without solvers")
+	}
+	for _, args := range []string{
+		"-mode check -scratch -nodes 8 -tasks 8 -n 4 -limit 3s -budget 10s",
+		"-mode check -scratch -nodes 10 -tasks 10 -from 4 -n 1 -family ^all$ -limit 3s -budget 10s", // victims elsewhere make the sum of ranks less
+		"-mode job -scratch -last 9 -n 2 -family plain|opted|gangs|budgets|minimum|domain|law4 -limit 3s -budget 10s",
+		"-mode job -n 8 -family gpu -nodes 8 -members 8 -from 5300 -limit 3s -budget 10s",
+	} {
+		lines := output(t, strings.Fields(args)...)
+		for _, l := range lines {
+			if strings.Contains(l, defect) || strings.Contains(l, solverWorse+"|") || strings.Contains(l, "AUDITOR") || strings.HasPrefix(l, " ") {
+				t.Errorf("%s: %s", args, l)
+			}
+		}
+		if last := lines[len(lines)-1]; !strings.Contains(last, equal) {
+			t.Errorf("%s: nothing is equal: %s", args, last)
+		}
+	}
+}
