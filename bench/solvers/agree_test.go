@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-preempt/preempt/bench/solvers/rules"
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -93,22 +95,58 @@ func drawSet(f *rules.Facts, node int, r *rand.Rand) (set []int) {
 	return set
 }
 
+// twist guarantees queues of the path and others about what they use, so that law 4 may fail,
+// the needy queue may lie further up, and law 2 may bind anywhere.
+func twist(t *testing.T, c *victims.Cluster, r *rand.Rand) {
+	t.Helper()
+	tree := c.Tree()
+	for q := range tree.All() {
+		onPath := tree.Contains(q, workload.Leaf0(tree))
+		if !onPath && r.IntN(3) > 0 {
+			continue
+		}
+		used := tree.Usage(q)
+		l := resources.Limit{Value: make(resources.Vector, len(used))}
+		for k := range used {
+			if r.IntN(2) == 0 {
+				l.Defined = l.Defined.With(k)
+				l.Value[k] = max(0, used[k]+r.Int64N(8000)-4000)
+				if onPath {
+					l.Value[k] += r.Int64N(60000) // it may be the needy one
+				}
+				if m, ok := tree.Max(q).Bound(k); ok {
+					l.Value[k] = min(l.Value[k], m)
+				}
+			}
+		}
+		if err := c.SetGuaranteed(q, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestRules_Asks: the rules and the library's auditor, which share no code, agree on plans
 // for asks, lawful or not.
 func TestRules_Asks(t *testing.T) {
 	seen := make(verdicts)
 	for _, family := range draws.AskFamilies() {
-		for i := range 6 {
+		for i := range 10 {
 			d, err := draws.OfAsks(family, i, 5, 6)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := d.Subject
+			r := rand.New(rand.NewPCG(uint64(i), 1))
+			if i%2 == 1 {
+				twist(t, s.Planner.Cluster, r)
+			}
 			f, err := rules.OfAsk(&s.Planner, &s.Ask, workload.Now)
+			if errors.Is(err, rules.ErrModel) && s.Planner.OwnLeaf != victims.OwnNever {
+				continue // it is entitled, and may take of its own leaf besides
+			}
 			if err != nil {
 				t.Fatal(d.Name, err)
 			}
-			r := rand.New(rand.NewPCG(uint64(i), 1))
 			a := victims.Auditor{Cluster: s.Planner.Cluster, Rules: s.Planner.Rules, Blockers: s.Planner.Blockers}
 			for range 40 {
 				node := r.IntN(len(f.Free))
@@ -126,17 +164,20 @@ func TestRules_Asks(t *testing.T) {
 			}
 		}
 	}
-	seen.atLeast(t, 10, "lawful", "node", "node short", rules.HeadShort, "law 2", "part of a gang", "hard budget", "not eligible", "blocker")
+	seen.atLeast(t, 10, "lawful", "node", "node short", rules.HeadShort, "law 2", "part of a gang", "hard budget", "not eligible", "blocker", "law 4")
 }
 
 // TestRules_Jobs is the same for plans for jobs.
 func TestRules_Jobs(t *testing.T) {
 	seen := make(verdicts)
 	for _, family := range draws.JobFamilies {
-		for i := range 8 {
+		for i := range 16 {
 			d, err := draws.OfJobs(family, i, draws.Size{})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if i >= 8 {
+				twist(t, d.Planner.Cluster, rand.New(rand.NewPCG(uint64(i), 3)))
 			}
 			dec, _, err := decide(d)
 			if err != nil {
@@ -145,6 +186,13 @@ func TestRules_Jobs(t *testing.T) {
 			j, err := rules.OfJob(&d.Planner, &d.Job, workload.Now)
 			if err != nil {
 				t.Fatal(d.Name, err)
+			}
+			gate := dec.Outcome == victims.Refused && slices.Contains([]string{"not-guaranteed", "over-guarantee", "headroom-inside"}, dec.Refusal.Reason)
+			if gate != (j.Facts.Refused != "") {
+				t.Errorf("%s: the rules say %q, the planner %v %v", d.Name, j.Facts.Refused, dec.Outcome, dec.Refusal.Reason)
+			}
+			if gate {
+				seen[j.Facts.Refused]++
 			}
 			if dec.Outcome != victims.Preempts {
 				continue
@@ -165,7 +213,7 @@ func TestRules_Jobs(t *testing.T) {
 			}
 		}
 	}
-	seen.atLeast(t, 2, "lawful", "node short", rules.HeadShort, "law 2", "part of a gang", "hard budget", "not eligible", "domain")
+	seen.atLeast(t, 2, "lawful", "node short", rules.HeadShort, "law 2", "part of a gang", "hard budget", "not eligible", "domain", "law 4")
 }
 
 // change changes a plan a little, or not at all.
