@@ -139,7 +139,7 @@ func (p *program) checkAsks() error {
 			}
 			ours = f.LevelsOf(set)
 			if wrong == "" && !p.scratch {
-				x.Found, x.Node, x.Set, x.Levels = true, int(dec.Plan.Node)-1, set, ours
+				x.Found, x.Node, x.Set, x.Levels = true, f.At(dec.Plan.Node), set, ours
 			}
 		}
 		done := x.Descend(p.budget)

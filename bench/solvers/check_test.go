@@ -3,11 +3,16 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-preempt/preempt/bench/solvers/draws"
 	"github.com/go-preempt/preempt/bench/solvers/linear"
 	"github.com/go-preempt/preempt/bench/solvers/rules"
+	"github.com/go-preempt/preempt/internal/judge/workload"
 )
 
 func TestVerdict(t *testing.T) {
@@ -49,5 +54,39 @@ func TestSolvers(t *testing.T) {
 		if last := lines[len(lines)-1]; !strings.Contains(last, equal) {
 			t.Errorf("%s: nothing is equal: %s", args, last)
 		}
+	}
+}
+
+// TestShrink: a case can be cut, and is written with a proposed plan.
+func TestShrink(t *testing.T) {
+	d, err := draws.OfJobs("gpu", 1, draws.Size{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(slices.Collect(d.Planner.Cluster.Nodes()))
+	for _, c := range []cut{withoutNode("n3"), withoutTask("t0"), withoutMember(0)} {
+		small, err := apply(d, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rules.OfJob(&small.Planner, &small.Job, workload.Now); err != nil {
+			t.Fatal(err)
+		}
+		d = small
+	}
+	if after := len(slices.Collect(d.Planner.Cluster.Nodes())); after != before-1 {
+		t.Errorf("%d nodes of %d", after, before)
+	}
+	if !linear.Present {
+		t.Skip("built without solvers")
+	}
+	file := filepath.Join(t.TempDir(), "case.json")
+	output(t, strings.Fields("-mode shrinkjob -family gpu -from 1 -want jobs -time 5s -limit 2s -budget 3s -o "+file)...)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `"proposed"`) {
+		t.Errorf("no plan is proposed:\n%s", text)
 	}
 }

@@ -36,10 +36,13 @@ type program struct {
 	budget  time.Duration // for all questions about one draw
 	last    int           // the last level that is asked about; negative: all
 	scratch bool          // the solvers begin with no plan, and not with the planner's
-	time    time.Duration // of bigaudit
+	time    time.Duration // of bigaudit, and of shrinkjob
 	tasks   [2]int        // of bigaudit, at least and below
 	jobs    bool          // bigaudit decides jobs, too
 	sizes   []string
+	want    string // what shrinkjob keeps
+	gap     int64
+	file    string // of shrinkjob
 }
 
 // A mode is one thing to do. With a solver it needs the build tag.
@@ -54,6 +57,8 @@ var modes = []mode{
 	{"planjob", false, "decides jobs: levels, proof and time of each", (*program).planJobs},
 	{"auditjob", false, "decides jobs, and judges the plans twice", (*program).auditJobs},
 	{"job", true, "decides jobs, and asks a solver the same", (*program).checkJobs},
+	{"shrinkjob", true, "cuts one draw of a job down while the solver's plan is better, and writes a document: -want, -o",
+		(*program).shrinkJob},
 	{"seed", false, "prints draws of asks", (*program).printAsks},
 	{"audit", false, "decides asks, and judges the plans twice", (*program).auditAsks},
 	{"check", true, "decides asks, and asks solvers the same", (*program).checkAsks},
@@ -91,7 +96,10 @@ func run(args []string, out io.Writer) error {
 	set.DurationVar(&p.budget, "budget", 30*time.Second, "for all questions about one draw")
 	set.IntVar(&p.last, "last", -1, "the last level to ask about, from 0; negative: all")
 	set.BoolVar(&p.scratch, "scratch", false, "the solver begins with no plan, which tests the model both ways")
-	set.DurationVar(&p.time, "time", time.Minute, "of bigaudit")
+	set.DurationVar(&p.time, "time", time.Minute, "of bigaudit, and of shrinkjob")
+	set.StringVar(&p.want, "want", "victims", "shrinkjob: what is worse, a level, or missed")
+	set.Int64Var(&p.gap, "gap", 1, "shrinkjob: by how much at least")
+	set.StringVar(&p.file, "o", "", "shrinkjob: the document's file")
 	set.IntVar(&p.tasks[0], "least", 9000, "tasks of a cluster of bigaudit, at least")
 	set.IntVar(&p.tasks[1], "most", 40000, "tasks of a cluster of bigaudit, less than")
 	set.BoolVar(&p.jobs, "jobs", false, "bigaudit decides jobs, too")

@@ -140,10 +140,11 @@ func wrongAsk(s *workload.Subject) (string, error) {
 		if err != nil {
 			return err.Error(), nil
 		}
-		if why := f.Broken(int(plan.Node)-1, set); why != "" {
+		node := f.At(plan.Node)
+		if why := f.Broken(node, set); why != "" {
 			wrong = append(wrong, "unlawful: "+why)
 		}
-		c := f.CostOf(int(plan.Node)-1, set)
+		c := f.CostOf(node, set)
 		if why := c.Differs(&plan.Cost); why != "" {
 			wrong = append(wrong, why)
 		}
@@ -158,6 +159,6 @@ func wrongAsk(s *workload.Subject) (string, error) {
 // planOf writes victims for an ask on a node as the library has it.
 func planOf(s *workload.Subject, f *rules.Facts, node int, set []int) victims.Plan {
 	c := s.Planner.Cluster
-	id := victims.NodeID(node + 1)
+	id := f.Nodes[node]
 	return victims.Plan{Ask: s.Ask, Node: id, Place: c.NodeName(id), Victims: f.Victims(c, set)}
 }

@@ -75,7 +75,8 @@ type Facts struct {
 	Tasks    []Task
 	Gangs    []Gang
 	Budgets  []Budget
-	On       [][]int   // by node: its tasks
+	On       [][]int // by node: its tasks
+	Nodes    []victims.NodeID
 	Free     [][]int64 // by node
 	Open     []bool    // by node: it takes who asks
 	Blockers [][]int   // by node: tasks that must go
@@ -200,6 +201,7 @@ func (f *Facts) readNodes(c *victims.Cluster, r *victims.Rules, a *asked) {
 		for t, v := range free {
 			f.Capacity[t] += v
 		}
+		f.Nodes = append(f.Nodes, n)
 		f.Free = append(f.Free, free)
 		f.On = append(f.On, nil)
 		f.Open = append(f.Open, !node.Unschedulable && node.ReservedFor == "" && (a.job || r.Filter == nil || r.Filter(a.class, n)))
@@ -222,7 +224,7 @@ func (f *Facts) readTasks(c *victims.Cluster, r *victims.Rules, a *asked, now ti
 			return fmt.Errorf("%w: task %s leaves, has a grant or requires its node", ErrModel, row.Key)
 		}
 		t := Task{
-			ID: id, Node: int(row.Node) - 1, Queue: int(row.Queue), Size: widened(row.Size, f.Types), Priority: int64(row.Priority),
+			ID: id, Node: f.At(row.Node), Queue: int(row.Queue), Size: widened(row.Size, f.Types), Priority: int64(row.Priority),
 			OptedOut: row.OptedOut, Originator: row.Originator, Gang: NoGang, Own: row.Cost,
 			Eligible: row.Application == "" || row.Application != a.application,
 		}
@@ -294,6 +296,9 @@ func (f *Facts) lost(row *victims.Task, now time.Time) (time.Duration, *big.Int)
 	time := max(0, now.Sub(from))
 	return time, weight.Mul(weight, big.NewInt(int64(time)))
 }
+
+// At returns the position of a node, or -1.
+func (f *Facts) At(n victims.NodeID) int { return slices.Index(f.Nodes, n) }
 
 // inside reports whether queue q is at or below another.
 func (f *Facts) inside(q, of int) bool {

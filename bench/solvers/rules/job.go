@@ -65,8 +65,8 @@ func OfJob(p *jobs.Planner, job *jobs.Job, now time.Time) (*Job, error) {
 		m := &job.Members[i]
 		size := widened(m.Size, types)
 		var allowed []bool
-		for n := range c.Nodes() {
-			allowed = append(allowed, facts.Open[int(n)-1] && (p.Filter == nil || p.Filter(m.Class, n)))
+		for at, n := range facts.Nodes {
+			allowed = append(allowed, facts.Open[at] && (p.Filter == nil || p.Filter(m.Class, n)))
 		}
 		k := slices.IndexFunc(j.Classes, func(c Class) bool { return slices.Equal(c.Size, size) && slices.Equal(c.Allowed, allowed) })
 		if k < 0 {
@@ -77,7 +77,7 @@ func OfJob(p *jobs.Planner, job *jobs.Job, now time.Time) (*Job, error) {
 		j.ClassOf = append(j.ClassOf, k)
 	}
 	if job.Domain > 0 {
-		for n := range c.Nodes() {
+		for _, n := range facts.Nodes {
 			name := ""
 			if d := c.Node(n).Domains; len(d) >= job.Domain {
 				name = fmt.Sprintf("%q", d[:job.Domain])
@@ -179,7 +179,7 @@ func (j *Job) Read(plan *jobs.Plan) (p Placed, wrong string) {
 	}
 	for _, x := range plan.Placements {
 		if x.Member < len(j.ClassOf) {
-			p.At[j.ClassOf[x.Member]][int(x.Node)-1]++
+			p.At[j.ClassOf[x.Member]][j.Facts.At(x.Node)]++
 		}
 	}
 	if wrong = j.Broken(&p); wrong != "" {
@@ -202,7 +202,7 @@ func (j *Job) Plan(c *victims.Cluster, p *Placed) jobs.Plan {
 			continue
 		}
 		left[k][n]--
-		id := victims.NodeID(n + 1)
+		id := j.Facts.Nodes[n]
 		plan.Placements = append(plan.Placements, jobs.Placement{Member: m, Key: j.source.Members[m].Key, Node: id, Place: c.NodeName(id)})
 	}
 	return plan
