@@ -22,6 +22,7 @@ const (
 	missed      = "MISSED A PLAN"
 	none        = "no plan, too"
 	solverWorse = "SOLVER WORSE" // the model is wrong
+	open        = "open"         // the solver found nothing, or nothing as good, in its time
 )
 
 // verdict compares levels. at is the first in which they differ.
@@ -64,15 +65,18 @@ func told(outcome victims.Outcome, proof victims.Proof, refusal *victims.Cause) 
 	return fmt.Sprint("refusal?:", refusal.Reason)
 }
 
-// ending says what is open about a verdict.
-func ending(done bool, t *exact.Tally) string {
-	switch {
-	case t.Open > 0:
-		return fmt.Sprintf(" (%d open)", t.Open)
-	case !done:
-		return " (time)"
+// ended says what is open about a verdict. What is for want of time is none.
+func ended(word string, done bool, t *exact.Tally) string {
+	if done && t.Open == 0 {
+		return word
 	}
-	return ""
+	if word == none || word == solverWorse {
+		word = open
+	}
+	if t.Open > 0 {
+		return fmt.Sprintf("%s (%d open)", word, t.Open)
+	}
+	return word + " (time)"
 }
 
 // report prints what solvers said that the rules did not bear out.
@@ -157,7 +161,7 @@ func (p *program) checkAsks() error {
 		if x.Found && word != equal {
 			at += " [" + auditedAsk(s, x) + "]"
 		}
-		word += ending(done, &x.Tally)
+		word = ended(word, done, &x.Tally)
 		sum.add(word)
 		p.print("%s|%s|tasks=%d|rooms=%d|proof=%s|%s|%s|best=%v|planner=%.2fms steps=%d|lps=%d mips=%d %.2fs\n",
 			family, d.Name, len(f.Tasks), len(f.Rooms), told(dec.Outcome, dec.Plan.Proof, &dec.Refusal.Cause), word, at, x.Levels,
@@ -239,7 +243,7 @@ func (p *program) checkJobs() error {
 		if x.Found && at != "" || word == missed {
 			at += " [" + auditedJob(d, x) + "]"
 		}
-		word += ending(done, &x.Tally)
+		word = ended(word, done, &x.Tally)
 		sum.add(word)
 		p.print("%s|%s|proof=%s|%s|%s|ours=%v %.2fh|best=%v %.2fh|planner=%.1fms steps=%d|mips=%d open=%d %.1fs\n",
 			family, d.Name, proof, word, at, ours.Cost.Levels, ours.Cost.Hours(), x.Best.Cost.Levels, x.Best.Cost.Hours(),

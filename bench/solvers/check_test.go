@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-preempt/preempt/bench/solvers/draws"
+	"github.com/go-preempt/preempt/bench/solvers/exact"
 	"github.com/go-preempt/preempt/bench/solvers/linear"
 	"github.com/go-preempt/preempt/bench/solvers/rules"
 	"github.com/go-preempt/preempt/internal/judge/workload"
@@ -30,6 +31,22 @@ func TestVerdict(t *testing.T) {
 	} {
 		if word, at := verdict(&ours, &c.best, c.proven); word != c.word || at != c.at {
 			t.Errorf("%v: %s, %q", c.best, word, at)
+		}
+	}
+}
+
+func TestEnded(t *testing.T) {
+	for _, c := range []struct {
+		word string
+		done bool
+		open int
+		want string
+	}{
+		{equal, true, 0, "equal"}, {equal, true, 2, "equal (2 open)"}, {worse, false, 0, "WORSE (time)"},
+		{none, true, 0, "no plan, too"}, {none, true, 1, "open (1 open)"}, {solverWorse, false, 0, "open (time)"}, {solverWorse, true, 0, "SOLVER WORSE"},
+	} {
+		if got := ended(c.word, c.done, &exact.Tally{Open: c.open}); got != c.want {
+			t.Errorf("%s: %s, and not %s", c.word, got, c.want)
 		}
 	}
 }
