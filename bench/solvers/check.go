@@ -238,6 +238,7 @@ func (p *program) checkJobs() error {
 		if p.last >= 0 {
 			last = min(last, p.last)
 		}
+		greedy := p.greedy(x, &ours, dec.Outcome == victims.Preempts)
 		done := x.Descend(last, p.budget)
 		word, at := judgeJob(&dec, &ours, x, last, wrong)
 		if x.Found && at != "" || word == missed {
@@ -245,14 +246,37 @@ func (p *program) checkJobs() error {
 		}
 		word = ended(word, done, &x.Tally)
 		sum.add(word)
-		p.print("%s|%s|proof=%s|%s|%s|ours=%v %.2fh|best=%v %.2fh|planner=%.1fms steps=%d|mips=%d open=%d %.1fs\n",
-			family, d.Name, proof, word, at, ours.Cost.Levels, ours.Cost.Hours(), x.Best.Cost.Levels, x.Best.Cost.Hours(),
+		p.print("%s|%s|proof=%s|%s|%s|ours=%v %.2fh|best=%v %.2fh|%splanner=%.1fms steps=%d|mips=%d open=%d %.1fs\n",
+			family, d.Name, proof, word, at, ours.Cost.Levels, ours.Cost.Hours(), x.Best.Cost.Levels, x.Best.Cost.Hours(), greedy,
 			milliseconds(took), dec.Plan.Steps+dec.Refusal.Steps, x.Questions, x.Open, x.Took.Seconds())
 		p.report(&x.Tally)
 		return nil
 	})
 	p.total(&sum)
 	return err
+}
+
+// greedy makes the greedy plans and tells them, with +1 if they are dearer than ours in levels
+// and -1 if they are cheaper. The solver begins with the best of all.
+func (p *program) greedy(x *exact.Job, ours *rules.Placed, planned bool) (text string) {
+	for _, byPriority := range []bool{false, true} {
+		start := cpu()
+		g, ok := exact.Greedy(x.Job, byPriority)
+		took := milliseconds(cpu() - start)
+		if !ok {
+			text += fmt.Sprintf("greedy none %.1fms|", took)
+			continue
+		}
+		word := ""
+		if planned {
+			word = fmt.Sprintf(" %+d", g.Cost.Levels.Compare(&ours.Cost.Levels))
+		}
+		text += fmt.Sprintf("greedy %v %.2fh%s %.1fms|", g.Cost.Levels, g.Cost.Hours(), word, took)
+		if !p.scratch && (!x.Found || g.Cost.Compare(&x.Best.Cost) < 0) {
+			x.Best, x.Found = g, true
+		}
+	}
+	return text
 }
 
 // judgeJob is the verdict about a decision on a job.

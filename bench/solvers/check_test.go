@@ -14,6 +14,7 @@ import (
 	"github.com/go-preempt/preempt/bench/solvers/linear"
 	"github.com/go-preempt/preempt/bench/solvers/rules"
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/victims"
 )
 
 func TestVerdict(t *testing.T) {
@@ -105,5 +106,46 @@ func TestShrink(t *testing.T) {
 	}
 	if !strings.Contains(string(text), `"proposed"`) {
 		t.Errorf("no plan is proposed:\n%s", text)
+	}
+}
+
+// TestGreedy: greedy plans are lawful by the auditor, and none is cheaper than a proven one.
+func TestGreedy(t *testing.T) {
+	plans := 0
+	for _, family := range draws.JobFamilies {
+		for i := range 6 {
+			d, err := draws.OfJobs(family, i, draws.Size{Members: 6})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dec, _, err := decide(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, err := rules.OfJob(&d.Planner, &d.Job, workload.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if dec.Outcome == victims.Fits || j.Facts.Refused != "" {
+				continue
+			}
+			for _, byPriority := range []bool{false, true} {
+				g, ok := exact.Greedy(j, byPriority)
+				if !ok {
+					continue
+				}
+				plans++
+				if said := auditedJob(d, &exact.Job{Job: j, Best: g}); !strings.HasPrefix(said, "lawful") {
+					t.Errorf("%s: %s", d.Name, said)
+				}
+				ours, _ := j.Read(&dec.Plan)
+				if dec.Plan.Proof.Proven() && g.Cost.Levels.Compare(&ours.Cost.Levels) < 0 || dec.Outcome == victims.Refused && dec.Refusal.Proven {
+					t.Errorf("%s: proven is %v, and the greedy plan %v", d.Name, ours.Cost.Levels, g.Cost.Levels)
+				}
+			}
+		}
+	}
+	if plans < 60 {
+		t.Errorf("%d greedy plans only", plans)
 	}
 }
