@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	_ "github.com/go-preempt/preempt/internal/judge/law" // the same cases in each run
+	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -122,7 +122,7 @@ func requireIs(t require.TestingT, want *set, p *cover.Problem, got *cover.Selec
 // The answer is the least of all sets.
 func TestSolver_Least(t *testing.T) {
 	found := 0
-	rapid.Check(t, func(t *rapid.T) {
+	law.Check3000(t, func(t *rapid.T) {
 		p := draw(t, "u", drawShape(t))
 		var s cover.Solver
 		var got cover.Selection
@@ -146,7 +146,7 @@ func TestSolver_Least(t *testing.T) {
 func TestSolver_Fit(t *testing.T) {
 	later := 0
 	var s cover.Solver // its memory is used again
-	rapid.Check(t, func(t *rapid.T) {
+	law.Check3000(t, func(t *rapid.T) {
 		of := drawShape(t)
 		var groups []cover.Problem
 		for range rapid.IntRange(0, 4).Draw(t, "groups") {
