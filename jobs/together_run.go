@@ -281,11 +281,11 @@ func (j *joiner) join(rest []int, t *turn) (n int, proven bool, err error) {
 		}
 		joint := []Part{j.taken(list)}
 		if t.served() {
-			turns, err := j.inTurn(incumbent, rest[:n], t)
+			turns, known, err := j.inTurn(incumbent, rest[:n], t)
 			if err != nil {
 				return 0, false, err
 			}
-			if turns != nil && dearer(joint, turns) {
+			if !known || turns != nil && dearer(joint, turns) {
 				continue
 			}
 		}
@@ -296,33 +296,36 @@ func (j *joiner) join(rest []int, t *turn) (n int, proven bool, err error) {
 }
 
 // inTurn returns parts for asks one after another, of which the first has its turn, behind
-// an incumbent: all of them, or nil if an ask is refused or takes from its own leaf.
-func (j *joiner) inTurn(incumbent []Part, asks []int, first *turn) ([]Part, error) {
+// an incumbent: all of them, or nil if an ask is refused or takes from its own leaf. It is
+// not known if nothing is left to find out.
+func (j *joiner) inTurn(incumbent []Part, asks []int, first *turn) (parts []Part, known bool, err error) {
 	base := len(j.dst.Parts)
 	defer func() { j.retreat(base) }()
 	if err := j.apply(incumbent); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for i, ask := range asks {
 		t := *first
 		if i > 0 {
-			var err error
+			if j.strayed && j.left() <= 0 {
+				return nil, false, nil
+			}
 			if t, err = j.turnOf(ask); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 		if !t.served() {
-			return nil, nil
+			return nil, true, nil
 		}
 		if err := j.apply([]Part{t.Part}); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	parts := slices.Clone(j.dst.Parts[base:])
+	parts = slices.Clone(j.dst.Parts[base:])
 	if !j.p.ByPriority && slices.ContainsFunc(parts, func(p Part) bool { return p.Plan.OwnLeaf }) {
-		return nil, nil
+		return nil, true, nil
 	}
-	return parts, nil
+	return parts, true, nil
 }
 
 // taken makes a part of the last decision.
