@@ -281,44 +281,77 @@ func TestTogether_Law1(t *testing.T) {
 	require.True(t, compared)
 }
 
-// Law 2 leaves one ask its own leaf only, where a task makes room for all: the root is below
-// its guarantee, and loses more by the task of others than two asks bring. Three bring enough.
-func TestTogether_OthersBeforeOwn(t *testing.T) {
+// Where the root is below its guarantee, law 2 lets no more of others go than asks bring, but
+// in the second stage. So one ask may have to take from its own leaf what several need not,
+// and it may do for less what is dear in the first stage. By asks and, with quotas, by jobs.
+func TestTogether_SecondStage(t *testing.T) {
 	schema, err := resources.NewSchema("cpu")
 	require.NoError(t, err)
 	cpu := func(v int64) resources.Limit { return resources.Limit{Value: resources.Vector{v}, Defined: 1} }
 	now := map[string]string{"preemption.delay": "0s"}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: cpu(20), Properties: now, Children: []queue.Config{
-		{Name: "a", Guaranteed: cpu(20), Properties: now},
+	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: cpu(40), Properties: now, Children: []queue.Config{
+		{Name: "a", Guaranteed: cpu(40), Properties: now},
 		{Name: "b", Properties: now},
 	}}, queue.Lenient)
 	require.NoError(t, err)
-	c := victims.NewCluster(tree)
-	n1, err := c.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{12}})
-	require.NoError(t, err)
 	a, _ := tree.Lookup("root.a")
 	b, _ := tree.Lookup("root.b")
-	for _, k := range []victims.Task{
-		{Key: "own", Queue: a, Size: resources.Vector{6}},
-		{Key: "large", Queue: b, Size: resources.Vector{6}, Priority: 1},
+	task := func(key string, leaf queue.ID, size int64, priority int32) victims.Task {
+		return victims.Task{Key: key, Queue: leaf, Size: resources.Vector{size}, Priority: priority}
+	}
+	for _, test := range []struct {
+		name        string
+		alike       int // of the three asks
+		size        int64
+		tasks       []victims.Task
+		first, want string // what the first ask takes by itself, and all of them together
+	}{
+		{
+			"others before the own leaf: three bring enough, two do not", 3, 2,
+			[]victims.Task{task("own", a, 6, 0), task("large", b, 6, 1)},
+			"plan x0@n1 -own", "plan x0@n1 x1@n1 x2@n1 -large",
+		},
+		{
+			"nobody of the own leaf goes", 3, 2,
+			[]victims.Task{task("large", b, 6, 1)},
+			"plan x0@n1 -large", "plan x0@n1 x1@n1 x2@n1 -large",
+		},
+		{
+			"two in turn do for less", 2, 4,
+			[]victims.Task{task("own", a, 4, 1), task("large1", b, 5, 0), task("large2", b, 5, 0), task("dear", b, 8, 5)},
+			"plan x0@n1 -large1", "plan x0@n1 -large1; plan x1@n1 -large2; plan x2@n1 -own",
+		},
 	} {
-		k.Application, k.Node = "app-1", n1
-		_, err := c.AddTask(&k)
-		require.NoError(t, err)
-	}
-	asks := make([]victims.Ask, 3)
-	for i := range asks {
-		asks[i] = victims.Ask{Key: fmt.Sprint("x", i), Application: "app-x", Queue: a, Size: resources.Vector{2}, Priority: 9}
-	}
-	rules := victims.Rules{OwnLeaf: victims.OwnMet}
-	none := jobs.NewAllowances(tree)
-	for _, p := range []*jobs.Planner{{Cluster: c, Rules: rules}, {Cluster: c, Rules: rules, Allowances: none}} {
-		var j jobs.Joint
-		require.NoError(t, p.Together(&j, asks[:1], noon))
-		require.Equal(t, "plan x0@n1 -own", tellJoint(&j))
-		require.NoError(t, p.Together(&j, asks, noon))
-		require.Equal(t, "plan x0@n1 x1@n1 x2@n1 -large", tellJoint(&j))
-		require.Empty(t, (&jobs.Auditor{Cluster: c, Rules: rules, Allowances: p.Allowances}).AuditJoint(nil, &j, noon))
+		t.Run(test.name, func(t *testing.T) {
+			c := victims.NewCluster(tree.Clone())
+			full := int64(0)
+			for i := range test.tasks {
+				full += test.tasks[i].Size[0]
+			}
+			n1, err := c.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{full}})
+			require.NoError(t, err)
+			for _, k := range test.tasks {
+				k.Application, k.Node = "app-1", n1
+				_, err := c.AddTask(&k)
+				require.NoError(t, err)
+			}
+			asks := make([]victims.Ask, 3)
+			for i := range asks {
+				asks[i] = victims.Ask{Key: fmt.Sprint("x", i), Application: "app-x", Queue: a, Size: resources.Vector{test.size}, Priority: 9}
+				if i >= test.alike {
+					asks[i].Priority = 8
+				}
+			}
+			rules := victims.Rules{OwnLeaf: victims.OwnMet}
+			for _, p := range []*jobs.Planner{{Cluster: c, Rules: rules}, {Cluster: c, Rules: rules, Allowances: jobs.NewAllowances(c.Tree())}} {
+				var j jobs.Joint
+				require.NoError(t, p.Together(&j, asks[:1], noon))
+				require.Equal(t, test.first, tellJoint(&j))
+				require.NoError(t, p.Together(&j, asks, noon))
+				require.Equal(t, test.want, tellJoint(&j))
+				require.Empty(t, (&jobs.Auditor{Cluster: c, Rules: rules, Allowances: p.Allowances}).AuditJoint(nil, &j, noon))
+			}
+		})
 	}
 }
 
