@@ -81,15 +81,15 @@ func (o *Order) CompareTotals(a, b *Total) int {
 // IsMax reports whether a set has the maximum of level l and not the sum.
 func (o *Order) IsMax(l int) bool { return o.Max>>l&1 != 0 }
 
-// Carry is the bit from which on a low half is carried into the high one.
-const Carry = 32
+// HalfBits is how many bits the low half of a number has; see [Order.Carry].
+const HalfBits = 32
 
 // Settle carries the low halves of levels into the high ones.
 func (o *Order) Settle(l *Levels) {
 	for rest := o.Carry; rest != 0; rest &= rest - 1 {
 		low := bits.TrailingZeros16(rest)
-		l[low-1] += l[low] >> Carry
-		l[low] &= 1<<Carry - 1
+		l[low-1] += l[low] >> HalfBits
+		l[low] &= 1<<HalfBits - 1
 	}
 }
 

@@ -274,7 +274,7 @@ func (g *coverDraw) levels() (levels cost.Levels) {
 		switch {
 		case l > 0 && l == o.Overrun:
 		case o.Carry>>l&1 != 0:
-			levels[l] = rapid.SampledFrom([]int64{0, 0, 1, 1<<cost.Carry - 1, 1 << (cost.Carry - 1)}).Draw(g.T, "low half")
+			levels[l] = rapid.SampledFrom([]int64{0, 0, 1, 1<<cost.HalfBits - 1, 1 << (cost.HalfBits - 1)}).Draw(g.T, "low half")
 		case l == o.Count:
 			levels[l] = rapid.SampledFrom([]int64{1, 1, 1, 2, 3}).Draw(g.T, "count")
 		case l < o.Count && !o.IsMax(l):

@@ -256,10 +256,10 @@ func (x *stages) valueOf(levels *cost.Levels, l int) int64 {
 	if !x.paired(l) {
 		return levels[l]
 	}
-	if levels[l] >= 1<<(62-cost.Carry) {
+	if levels[l] >= 1<<(62-cost.HalfBits) {
 		return noLimit
 	}
-	return levels[l]<<cost.Carry | levels[l+1]
+	return levels[l]<<cost.HalfBits | levels[l+1]
 }
 
 // floorDiv returns the largest integer that is not above a ÷ b, for positive b.
