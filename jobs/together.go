@@ -234,7 +234,7 @@ func (j *joiner) preferTurns() {
 		if !t.served() {
 			continue
 		}
-		if t.Plan.OwnLeaf && !j.p.ByPriority {
+		if j.takesOwn(t.Part) {
 			return // who shares a plan takes from others first
 		}
 		parts = append(parts, t.Part)

@@ -322,11 +322,15 @@ func (j *joiner) inTurn(incumbent []Part, asks []int, first *turn) (parts []Part
 		}
 	}
 	parts = slices.Clone(j.dst.Parts[base:])
-	if !j.p.ByPriority && slices.ContainsFunc(parts, func(p Part) bool { return p.Plan.OwnLeaf }) {
+	if slices.ContainsFunc(parts, j.takesOwn) {
 		return nil, true, nil
 	}
 	return parts, true, nil
 }
+
+// takesOwn reports whether a part takes from the own leaf what a plan that is shared would
+// not: by priority there is no such difference.
+func (j *joiner) takesOwn(p Part) bool { return p.Plan.OwnLeaf && !j.p.ByPriority }
 
 // taken makes a part of the last decision.
 func (j *joiner) taken(list []int) Part {
