@@ -179,7 +179,7 @@ func TestRules_Jobs(t *testing.T) {
 			if i >= 8 {
 				twist(t, d.Planner.Cluster, rand.New(rand.NewPCG(uint64(i), 3)))
 			}
-			dec, _, err := decide(d)
+			dec, _, err := decide(&d.Planner, &d.Job)
 			if err != nil {
 				t.Fatal(d.Name, err)
 			}

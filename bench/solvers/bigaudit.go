@@ -70,8 +70,7 @@ func (p *program) bigAsk(n *bigCount, h workload.Hard, c *victims.Cluster, k int
 	}
 	n.plans++
 	plan := &s.Decision.Plan
-	a := victims.Auditor{Cluster: c, Rules: s.Planner.Rules}
-	if v := a.Audit(nil, plan, workload.Now); len(v) > 0 {
+	if v := auditorOfAsks(&s.Planner).Audit(nil, plan, workload.Now); len(v) > 0 {
 		n.unlawful++
 		p.print("UNLAWFUL %#v k=%d proof %v victims %d: %.200s\n", h, k, plan.Proof, len(plan.Victims), fmt.Sprint(v))
 	}
@@ -88,20 +87,18 @@ func (p *program) bigJob(n *bigCount, h workload.Hard, c *victims.Cluster, r *ra
 	s := h.Subject(c, pick(r, int64(1), 3, 8))
 	job := like(&s.Ask, pick(r, 2, 5, 16, 40))
 	planner := jobs.Planner{Cluster: c, Rules: s.Planner.Rules, Steps: p.steps}
-	var d jobs.Decision
-	start := cpu()
-	if err := planner.Decide(&d, &job, workload.Now); err != nil {
+	d, took, err := decide(&planner, &job)
+	if err != nil {
 		return err
 	}
-	if took := cpu() - start; took > slow {
+	if took > slow {
 		p.print("SLOW %#v members=%d %v\n", h, len(job.Members), took)
 	}
 	if d.Outcome != victims.Preempts {
 		return nil
 	}
 	n.jobPlans++
-	a := jobs.Auditor{Cluster: c, Rules: s.Planner.Rules}
-	if v := a.Audit(nil, &d.Plan, workload.Now); len(v) > 0 {
+	if v := auditorOf(&planner).Audit(nil, &d.Plan, workload.Now); len(v) > 0 {
 		n.jobUnlawful++
 		p.print("UNLAWFUL JOB %#v members=%d proof %v: %.200s\n", h, len(job.Members), d.Plan.Proof, fmt.Sprint(v))
 	}

@@ -176,8 +176,7 @@ func (p *program) checkAsks() error {
 // auditedAsk is what the library's auditor says of a solver's plan.
 func auditedAsk(s *workload.Subject, x *exact.Ask) string {
 	plan := planOf(s, x.Facts, x.Node, x.Set)
-	a := victims.Auditor{Cluster: s.Planner.Cluster, Rules: s.Planner.Rules, Blockers: s.Planner.Blockers}
-	return audited(a.Audit(nil, &plan, workload.Now))
+	return audited(auditorOfAsks(&s.Planner).Audit(nil, &plan, workload.Now))
 }
 
 // audited says of a solver's plan, which may have victims that can be given back, whether it is
@@ -202,7 +201,7 @@ func audited(found []victims.Violation) string {
 func (p *program) checkJobs() error {
 	var sum summary
 	err := p.eachJob(func(family string, d *draws.Job) error {
-		dec, took, err := decide(d)
+		dec, took, err := decide(&d.Planner, &d.Job)
 		if err != nil || dec.Outcome == victims.Fits || dec.Outcome == victims.Waits {
 			return err
 		}
@@ -312,6 +311,5 @@ func judgeJob(dec *jobs.Decision, ours *rules.Placed, x *exact.Job, last int, wr
 // auditedJob is what the library's auditor says of a solver's plan.
 func auditedJob(d *draws.Job, x *exact.Job) string {
 	plan := x.Job.Plan(d.Planner.Cluster, &x.Best)
-	a := jobs.Auditor{Cluster: d.Planner.Cluster, Rules: d.Planner.Rules, ByPriority: d.Planner.ByPriority}
-	return audited(a.Audit(nil, &plan, workload.Now))
+	return audited(auditorOf(&d.Planner).Audit(nil, &plan, workload.Now))
 }

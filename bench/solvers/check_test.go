@@ -118,7 +118,7 @@ func TestGreedy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dec, _, err := decide(d)
+			dec, _, err := decide(&d.Planner, &d.Job)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -69,6 +69,19 @@ func askInTurn(s *workload.Subject, members int) (t turn, err error) {
 	return t, nil
 }
 
+// bothWays decides a job in a cluster of its own, and asks its members in turn.
+func bothWays(h workload.Hard, k int64, members int, steps int64) (d jobs.Decision, took time.Duration, t turn, err error) {
+	c := h.Build()
+	s := h.Subject(c, k)
+	planner := jobs.Planner{Cluster: c, Rules: victims.Rules{Minimum: s.Planner.Minimum, Filter: s.Planner.Filter}, Steps: steps}
+	job := like(&s.Ask, members)
+	if d, took, err = decide(&planner, &job); err != nil {
+		return d, took, t, err
+	}
+	t, err = askInTurn(s, members)
+	return d, took, t, err
+}
+
 // inTurnFamilies are loads, each with one difficulty.
 var inTurnFamilies = []struct {
 	name string
@@ -130,17 +143,7 @@ func (p *program) inTurn() error {
 
 // add decides one draw both ways. It reports a job that has no plan, though in turn all do.
 func (t *tally) add(h workload.Hard, k int64, members int, steps int64) (missed bool, err error) {
-	c := h.Build()
-	s := h.Subject(c, k)
-	planner := jobs.Planner{Cluster: c, Rules: victims.Rules{Minimum: s.Planner.Minimum, Filter: s.Planner.Filter}, Steps: steps}
-	job := like(&s.Ask, members)
-	var d jobs.Decision
-	start := cpu()
-	if err := planner.Decide(&d, &job, workload.Now); err != nil {
-		return false, err
-	}
-	took := cpu() - start
-	turn, err := askInTurn(s, members)
+	d, took, turn, err := bothWays(h, k, members, steps)
 	if err != nil {
 		return false, err
 	}
@@ -207,17 +210,7 @@ func (p *program) bySize() error {
 }
 
 func (p *program) oneSize(h workload.Hard, k int64, members int) error {
-	c := h.Build()
-	s := h.Subject(c, k)
-	planner := jobs.Planner{Cluster: c, Steps: p.steps}
-	job := like(&s.Ask, members)
-	var d jobs.Decision
-	start := cpu()
-	if err := planner.Decide(&d, &job, workload.Now); err != nil {
-		return err
-	}
-	took := cpu() - start
-	turn, err := askInTurn(s, members)
+	d, took, turn, err := bothWays(h, k, members, p.steps)
 	if err != nil {
 		return err
 	}

@@ -15,16 +15,25 @@ import (
 )
 
 // decide decides a job, cold, and says how long it took.
-func decide(d *draws.Job) (dec jobs.Decision, took time.Duration, err error) {
+func decide(p *jobs.Planner, job *jobs.Job) (dec jobs.Decision, took time.Duration, err error) {
 	start := cpu()
-	err = d.Planner.Decide(&dec, &d.Job, workload.Now)
+	err = p.Decide(&dec, job, workload.Now)
 	return dec, cpu() - start, err
+}
+
+// auditorOf and auditorOfAsks are the library's auditors with the rules of a planner.
+func auditorOf(p *jobs.Planner) *jobs.Auditor {
+	return &jobs.Auditor{Cluster: p.Cluster, Rules: p.Rules, ByPriority: p.ByPriority}
+}
+
+func auditorOfAsks(p *victims.Planner) *victims.Auditor {
+	return &victims.Auditor{Cluster: p.Cluster, Rules: p.Rules, Blockers: p.Blockers}
 }
 
 // planJobs decides jobs only, and prints levels, hours lost and time.
 func (p *program) planJobs() error {
 	return p.eachJob(func(family string, d *draws.Job) error {
-		dec, took, err := decide(d)
+		dec, took, err := decide(&d.Planner, &d.Job)
 		if err != nil || dec.Outcome == victims.Fits || dec.Outcome == victims.Waits {
 			return err
 		}
@@ -55,7 +64,7 @@ func (p *program) planJobs() error {
 func (p *program) auditJobs() error {
 	plans, bad := make(map[string]int), make(map[string]int)
 	err := p.eachJob(func(family string, d *draws.Job) error {
-		dec, _, err := decide(d)
+		dec, _, err := decide(&d.Planner, &d.Job)
 		if err != nil || dec.Outcome != victims.Preempts {
 			return err
 		}
@@ -89,8 +98,7 @@ func wrongJob(d *draws.Job, plan *jobs.Plan) (string, error) {
 	} else if why := placed.Cost.Differs(&plan.Cost); why != "" {
 		wrong = append(wrong, why)
 	}
-	a := jobs.Auditor{Cluster: d.Planner.Cluster, Rules: d.Planner.Rules, ByPriority: d.Planner.ByPriority}
-	for _, v := range a.Audit(nil, plan, workload.Now) {
+	for _, v := range auditorOf(&d.Planner).Audit(nil, plan, workload.Now) {
 		wrong = append(wrong, "auditor: "+v.String())
 	}
 	return strings.Join(wrong, "; "), nil
@@ -149,8 +157,7 @@ func wrongAsk(s *workload.Subject) (string, error) {
 			wrong = append(wrong, why)
 		}
 	}
-	a := victims.Auditor{Cluster: s.Planner.Cluster, Rules: s.Planner.Rules, Blockers: s.Planner.Blockers}
-	for _, v := range a.Audit(nil, plan, workload.Now) {
+	for _, v := range auditorOfAsks(&s.Planner).Audit(nil, plan, workload.Now) {
 		wrong = append(wrong, "auditor: "+v.String())
 	}
 	return strings.Join(slices.Compact(wrong), "; "), nil

@@ -30,7 +30,7 @@ type shown struct {
 
 // show decides a case and asks the solver. ok is whether it is a case at all.
 func (p *program) show(d *draws.Job) (s shown, ok bool) {
-	dec, _, err := decide(d)
+	dec, _, err := decide(&d.Planner, &d.Job)
 	if err != nil || dec.Outcome == victims.Fits || dec.Outcome == victims.Waits {
 		return s, false
 	}

@@ -12,6 +12,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"time"
@@ -403,7 +404,7 @@ func (f *Facts) need(a *asked, own bool, needy int) {
 func (f *Facts) bound(own bool) {
 	for q := range f.queues {
 		x := &f.queues[q]
-		for _, t := range sortedKeys(x.guaranteed) {
+		for _, t := range slices.Sorted(maps.Keys(x.guaranteed)) {
 			g := x.guaranteed[t]
 			room := x.used[t] - min(g, x.used[t])
 			if x.onPath {
@@ -423,13 +424,4 @@ func (f *Facts) bound(own bool) {
 			}
 		}
 	}
-}
-
-func sortedKeys[V any](m map[int]V) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
