@@ -89,11 +89,13 @@ func (c *core) nominate() {
 // honour grants a pod the place that it is nominated to, if there is room.
 func (c *core) honour(pod *v1.Pod) {
 	to := pod.Status.NominatedNodeName
-	i := slices.IndexFunc(c.mirror.seats, func(s seat) bool { return s.node.name == to })
 	node, ok := c.cluster.LookupNode(to)
 	ask, err := c.ask(pod)
-	if i < 0 || !ok || err != nil || c.cluster.Closed(node) || !mayUse(pod, c.mirror.seats[i].info.Node()) ||
-		!isWithin(ask.Size, c.cluster.ComingFree(nil, node)) {
+	if !ok || err != nil || c.cluster.Closed(node) || !isWithin(ask.Size, c.cluster.ComingFree(nil, node)) {
+		return
+	}
+	i := slices.IndexFunc(c.mirror.seats, func(s seat) bool { return s.node.name == to }) // linear, so it is last
+	if i < 0 || !mayUse(pod, c.mirror.seats[i].info.Node()) {
 		return
 	}
 	if _, err := c.cluster.Grant(&ask, node); err != nil {
