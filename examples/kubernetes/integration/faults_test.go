@@ -25,10 +25,7 @@ func TestFaults(t *testing.T) {
 	}
 	w := newWorld(t, "RBAC")
 	w.apply(t, "../config/second", "../config/only")
-	for _, s := range []struct {
-		name string
-		tell func(*testing.T, *world)
-	}{
+	w.tellAll(t, []tale{
 		{"as a second scheduler", secondScheduler},
 		{"as the only scheduler", onlyScheduler},
 		{"preemptor deleted while victims leave", preemptorDeleted},
@@ -60,7 +57,19 @@ func TestFaults(t *testing.T) {
 		{"pod that moves, and is never deleted", moveRefused},
 		{"victims stuck on finalizers", allStuck},
 		{"many deleted at once", many},
-	} {
+	})
+}
+
+// A tale is a story with a name.
+type tale struct {
+	name string
+	tell func(*testing.T, *world)
+}
+
+// tellAll tells stories. After each of them the books of the plugin are those of the API, and
+// no law was broken.
+func (w *world) tellAll(t *testing.T, tales []tale) {
+	for _, s := range tales {
 		t.Run(s.name, func(t *testing.T) {
 			w.story(t)
 			s.tell(t, w)

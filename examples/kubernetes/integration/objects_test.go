@@ -25,31 +25,30 @@ import (
 // TestObjects tells stories of queues that are objects. RBAC is on: the scheduler has the
 // rights of config/second, and Ann those of a team in the namespace default.
 func TestObjects(t *testing.T) {
+	tellOfQueues(t, []tale{
+		{"a team takes what its queue is guaranteed", teamPreempts},
+		{"a team divides what its parent has, and no more", teamDivides},
+		{"a queue that is wrong stays as it was", wrongObject},
+		{"a queue that is deleted has pods", deletedObject},
+		{"the example of a team", exampleObjects},
+	})
+}
+
+// tellOfQueues tells stories in which queues may be objects. After each of them none is left.
+func tellOfQueues(t *testing.T, tales []tale) {
 	if testing.Short() {
 		t.Skip("another API server")
 	}
 	w := newWorld(t, "RBAC")
 	w.apply(t, "../config/second", "../config/only")
 	w.bind(t, "preempt-queue-edit")
-	for _, s := range []struct {
-		name string
-		tell func(*testing.T, *world)
-	}{
-		{"a team takes what its queue is guaranteed", teamPreempts},
-		{"a team divides what its parent has, and no more", teamDivides},
-		{"a queue that is wrong stays as it was", wrongObject},
-		{"a queue that is deleted has pods", deletedObject},
-		{"the example of a team", exampleObjects},
-	} {
-		t.Run(s.name, func(t *testing.T) {
-			w.story(t)
+	for i, s := range tales {
+		tales[i].tell = func(t *testing.T, w *world) {
 			t.Cleanup(func() { w.removeQueues(t) })
 			s.tell(t, w)
-			require.Zero(t, metric(t, "preempt_by_queue_audit_violations_total"))
-			require.Zero(t, metric(t, "preempt_by_queue_drift_total"))
-			require.Zero(t, metric(t, "preempt_by_queue_pods_not_mirrored_total"))
-		})
+		}
 	}
+	w.tellAll(t, tales)
 }
 
 // ann is of a team, and may edit the queues of the namespace default.

@@ -20,28 +20,10 @@ import (
 // TestTruth tells of pods that are not what their spec says: with queues that are objects,
 // and without queues. RBAC is on: the scheduler has the rights of config/second.
 func TestTruth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("another API server")
-	}
-	w := newWorld(t, "RBAC")
-	w.apply(t, "../config/second", "../config/only")
-	w.bind(t, "preempt-queue-edit")
-	for _, s := range []struct {
-		name string
-		tell func(*testing.T, *world)
-	}{
+	tellOfQueues(t, []tale{
 		{"queues that are objects", truthOfObjects},
 		{"without queues", truthWithoutQueues},
-	} {
-		t.Run(s.name, func(t *testing.T) {
-			w.story(t)
-			t.Cleanup(func() { w.removeQueues(t) })
-			s.tell(t, w)
-			require.Zero(t, metric(t, "preempt_by_queue_audit_violations_total"))
-			require.Zero(t, metric(t, "preempt_by_queue_drift_total"))
-			require.Zero(t, metric(t, "preempt_by_queue_pods_not_mirrored_total"))
-		})
-	}
+	})
 }
 
 // truthOfObjects: Ann has what production is guaranteed. teamb is guaranteed memory, of which
