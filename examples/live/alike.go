@@ -220,7 +220,7 @@ func newPod(p *v1.Pod, s *shape) *pod {
 	case helper.IsPodResizeDeferred(p):
 		kept.resize = v1.PodReasonDeferred
 	}
-	if kept.node != "" && (kept.affinity == nil || kept.affinity.PodAntiAffinity == nil) {
+	if a := kept.affinity; kept.node != "" && a != nil && a.PodAntiAffinity == nil {
 		kept.affinity = nil
 	}
 	return kept

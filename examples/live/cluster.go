@@ -246,9 +246,9 @@ func (c *cluster) take(o *object) error {
 	case o.Kind == "":
 		return o.wrong("kind", errors.New("missing"))
 	}
-	own := name(o.Metadata.Namespace, o.Metadata.Name)
-	k, ok := kinds[o.id()]
-	queues := queueKinds[o.id()]
+	own, id := name(o.Metadata.Namespace, o.Metadata.Name), o.id()
+	k, ok := kinds[id]
+	queues := queueKinds[id]
 	if !ok && queues == nil {
 		c.notes.add(own, "left out: objects of the kind "+o.Kind+" of "+o.APIVersion+" are not read")
 		return nil
@@ -256,13 +256,13 @@ func (c *cluster) take(o *object) error {
 	if o.Metadata.Name == "" {
 		return o.wrong("metadata.name", errors.New("missing"))
 	}
-	if c.seen[o.id()] == nil {
-		c.seen[o.id()] = map[string]bool{}
+	if c.seen[id] == nil {
+		c.seen[id] = map[string]bool{}
 	}
-	if c.seen[o.id()][own] {
+	if c.seen[id][own] {
 		return o.wrong("", errors.New("duplicate"))
 	}
-	c.seen[o.id()][own] = true
+	c.seen[id][own] = true
 	if queues != nil {
 		queues(c, o)
 		return nil
