@@ -74,11 +74,15 @@ func (j *joiner) begin() {
 }
 
 // ends reports whether the decision at hand is to end: Stop said so, and is not asked again,
-// or the steps of the caller are spent. Until an ask has a plan it may pass its own.
+// or the steps of the caller are spent, and some more: a few steps find an ask a plan.
 func (j *joiner) ends() bool {
 	j.stopped = j.stopped || j.stop != nil && j.stop()
-	return j.stopped || j.steps > 0 && j.spent >= j.most
+	return j.stopped || j.steps > 0 && j.spent >= j.most+fewSteps
 }
+
+// fewSteps is by how much all asks together may pass the steps of the caller, so that each gets
+// a plan if there is one near at hand.
+const fewSteps = 1 << 17
 
 func (j *joiner) end() {
 	j.p.Steps, j.p.Stop, j.p.inOrder, j.p.sharing, j.p.hasty = j.steps, j.stop, false, false, false
