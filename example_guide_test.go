@@ -14,20 +14,20 @@ import (
 // The five examples below are the cases with which administrators of YuniKorn
 // learn preemption: tasks of one size, one node, and queues that differ.
 
-// A lesson is a cluster with one node and a planner.
-type lesson struct {
+// A guide is a cluster with one node and a planner.
+type guide struct {
 	*victims.Cluster
 	planner victims.Planner
 	now     time.Time
 	asked   int
 }
 
-func newLesson(root queue.Config, capacity int64) *lesson {
+func newGuide(root queue.Config, capacity int64) *guide {
 	schema, err := resources.NewSchema("cpu")
 	check(err)
 	tree, err := queue.New(schema, root, queue.Lenient)
 	check(err)
-	l := &lesson{Cluster: victims.NewCluster(tree), now: noon}
+	l := &guide{Cluster: victims.NewCluster(tree), now: noon}
 	l.planner.Cluster = l.Cluster
 	_, err = l.AddNode(&victims.Node{Name: "n1", Capacity: cores(capacity)})
 	check(err)
@@ -36,7 +36,7 @@ func newLesson(root queue.Config, capacity int64) *lesson {
 
 // ask asks n times for that many cores in a queue. Victims go at once, and asks
 // with a place start. It prints how the asks ended.
-func (l *lesson) ask(path string, n int, size int64, priority int32) {
+func (l *guide) ask(path string, n int, size int64, priority int32) {
 	leaf, _ := l.Tree().Lookup(path)
 	l.now = l.now.Add(time.Minute) // longer than any delay
 	var fits, plans int
@@ -75,7 +75,7 @@ func (l *lesson) ask(path string, n int, size int64, priority int32) {
 // The second one takes back until it has what it is guaranteed, and not more.
 // Then the first one is at no disadvantage either.
 func Example_guaranteed() {
-	l := newLesson(queue.Config{Name: "root", Children: []queue.Config{
+	l := newGuide(queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "normal", Max: upTo(12), Children: []queue.Config{
 			{Name: "queue-1", Guaranteed: upTo(5), Max: upTo(10)},
 			{Name: "queue-2", Guaranteed: upTo(5), Max: upTo(10)},
@@ -98,7 +98,7 @@ func Example_guaranteed() {
 // The tasks of queue-2 opted out. So queue-1 gives, as long as it has more than
 // it is guaranteed.
 func Example_optedOut() {
-	l := newLesson(queue.Config{Name: "root", Children: []queue.Config{
+	l := newGuide(queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "rt", Max: upTo(16), Children: []queue.Config{
 			{Name: "queue-1", Guaranteed: upTo(3), Max: upTo(8)},
 			{Name: "queue-2", Guaranteed: upTo(3), Max: upTo(8)},
@@ -131,7 +131,7 @@ func Example_optedOut() {
 // one gets its guarantee.
 func Example_priorityOffsets() {
 	offset := func(text string) map[string]string { return map[string]string{"priority.offset": text} }
-	l := newLesson(queue.Config{Name: "root", Max: upTo(18), Children: []queue.Config{
+	l := newGuide(queue.Config{Name: "root", Max: upTo(18), Children: []queue.Config{
 		{Name: "high", Guaranteed: upTo(6), Max: upTo(10), Properties: offset("100")},
 		{Name: "norm", Guaranteed: upTo(6), Max: upTo(18)},
 		{Name: "low", Guaranteed: upTo(6), Max: upTo(10), Properties: offset("-100")},
@@ -155,7 +155,7 @@ func Example_priorityOffsets() {
 // reaches all tenants.
 func Example_fences() {
 	fence := map[string]string{"preemption.policy": "fence"}
-	l := newLesson(queue.Config{Name: "root", Children: []queue.Config{
+	l := newGuide(queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "rt", Max: upTo(30), Properties: fence, Children: []queue.Config{
 			{Name: "ten-a", Guaranteed: upTo(5), Max: upTo(15), Properties: fence, Children: []queue.Config{
 				{Name: "queue-1", Guaranteed: upTo(2)},
@@ -191,7 +191,7 @@ func Example_fences() {
 // low as its priority is. Normal takes from low until it has its guarantee.
 func Example_sandbox() {
 	with := func(name, value string) map[string]string { return map[string]string{name: value} }
-	l := newLesson(queue.Config{Name: "root", Max: upTo(1000), Children: []queue.Config{
+	l := newGuide(queue.Config{Name: "root", Max: upTo(1000), Children: []queue.Config{
 		{Name: "tenants", Properties: with("preemption.policy", "fence"), Children: []queue.Config{
 			{Name: "normal", Guaranteed: upTo(300)},
 			{Name: "high", Guaranteed: upTo(300), Properties: with("priority.offset", "1000")},

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/judge/workload"
-	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -17,10 +17,10 @@ import (
 // problemOf poses the choice of victims for an ask on one node of a workload:
 // by opted-out, originators, highest priority and number, and within what the
 // queues have beyond their guarantees.
-func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *least.Problem {
+func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *units.Problem {
 	tree := c.Tree()
 	short := resources.Over(nil, ask.Size, resources.Limit{Value: c.Free(nil, n), Defined: 1<<len(ask.Size) - 1})
-	p := &least.Problem{
+	p := &units.Problem{
 		Needs: []resources.Vector{short}, Wanted: short, Capacity: c.Capacity(),
 		Order: cost.Order{Max: 1 << 2, Count: 3},
 	}
@@ -28,7 +28,7 @@ func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *least.Pr
 	for q := range tree.All() {
 		if g := tree.Guaranteed(q); g.Defined != 0 {
 			bounds[q] = int32(len(p.Bounds))
-			p.Bounds = append(p.Bounds, least.Bound{
+			p.Bounds = append(p.Bounds, units.Bound{
 				Room: resources.Limit{Value: tree.Surplus(nil, q), Defined: g.Defined},
 			})
 		}
@@ -38,7 +38,7 @@ func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *least.Pr
 		if t.Node != n {
 			continue
 		}
-		u := least.Unit{
+		u := units.Unit{
 			Key: t.Key, Size: t.Size, Work: resources.WideOf(int64(workload.Now.Sub(t.Scheduled))), Needs: []int32{0},
 			Levels: cost.Levels{0, 0, int64(t.Priority), 1},
 		}
@@ -69,14 +69,14 @@ func BenchmarkNode(b *testing.B) {
 			p := problemOf(c, 701, &ask)
 			for _, search := range []struct {
 				name  string
-				solve func(*least.Worker, *least.Selection)
+				solve func(*units.Worker, *units.Selection)
 			}{
-				{"greedy", func(w *least.Worker, s *least.Selection) { w.Greedy(s, p) }},
-				{"exact", func(w *least.Worker, s *least.Selection) { w.Least(s, p, 1<<16) }},
+				{"greedy", func(w *units.Worker, s *units.Selection) { w.Greedy(s, p) }},
+				{"exact", func(w *units.Worker, s *units.Selection) { w.Least(s, p, 1<<16) }},
 			} {
 				b.Run(fmt.Sprintf("search=%s/mixed=%t/tasks=%d/k=%d", search.name, w.Mixed, w.Tasks, k), func(b *testing.B) {
-					var worker least.Worker
-					var s least.Selection
+					var worker units.Worker
+					var s units.Selection
 					b.ReportAllocs()
 					for b.Loop() {
 						search.solve(&worker, &s)

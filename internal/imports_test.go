@@ -25,16 +25,16 @@ var mayImport = map[string][]string{
 	"queue":         {"resources", "internal/saved"},
 	"fence":         {"resources", "queue"},
 	"toleration":    nil,
-	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/search", "internal/trigger"},
-	"victims/cover": {"resources", "internal/cost", "internal/least"},
-	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/finding", "internal/rulebook", "internal/saved"},
-	"jobs":          {"resources", "queue", "fence", "victims", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger"},
+	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger"},
+	"victims/cover": {"resources", "internal/cost", "internal/least", "internal/units"},
+	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved"},
+	"jobs":          {"resources", "queue", "fence", "victims", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger"},
 
 	// The words of another scheduler. Nothing of the library imports it.
 	"jobs/koordinator": {"toleration", "victims", "jobs"},
 
 	// Plans in which tasks move, above asks and jobs.
-	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook"},
+	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook"},
 
 	// What waits, above asks and jobs.
 	"jobs/pending": {"resources", "victims", "jobs", "internal/eligible", "internal/trigger"},
@@ -42,15 +42,14 @@ var mayImport = map[string][]string{
 	// It may import all of ours, and nothing of ours but examples imports it.
 	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/moves", "internal/judge/scenario"},
 
-	// What a set of victims costs, and the search for the cheapest one.
+	// What a set of victims costs, the search for the cheapest one, and its face for those
+	// who state units.
 	"internal/cost":  {"resources"},
 	"internal/least": {"resources", "internal/cost"},
-
-	// The search for the node with the cheapest plan, which knows no cluster.
-	"internal/search": {"resources", "internal/cost", "internal/least"},
+	"internal/units": {"resources", "internal/cost", "internal/least"},
 
 	// Who may be a victim, for asks and jobs.
-	"internal/eligible": {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/rulebook"},
+	"internal/eligible": {"resources", "queue", "fence", "internal/cost", "internal/units", "internal/rulebook"},
 
 	// The gate in front of preemption, for asks and jobs.
 	"internal/trigger": {"resources", "queue", "internal/rulebook"},

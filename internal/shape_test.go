@@ -28,6 +28,16 @@ const mostSources = 35
 // cannot.
 const leastComments = 20
 
+// mostEngine is how many lines the search for asks should have at most, comments and
+// blank lines counted, tests not. A reader has to keep all of it in mind.
+const mostEngine = 5500
+
+// engine has the files of the search for asks. A pattern is a path of the module.
+var engine = []string{
+	"internal/least/*.go", "internal/units/*.go", "internal/cost/*.go", "victims/cover/*.go",
+	"victims/plan.go", "victims/plan_*.go", "victims/gang.go", "victims/cost.go",
+}
+
 // leastWhole is how many examples with GPUs are whole files, which readers copy.
 const leastWhole = 10
 
@@ -132,6 +142,29 @@ func TestFolders(t *testing.T) {
 			t.Errorf("%s has %d source files, want at most %d: a file is a chapter", dir, n, mostSources)
 		}
 	}
+}
+
+// TestEngine tells how long the search for asks is, and holds its list to files that exist.
+func TestEngine(t *testing.T) {
+	lines := make([]int, len(engine))
+	for dir, files := range readModule(t) {
+		for _, s := range sources(files) {
+			for i, pattern := range engine {
+				if ok, err := path.Match(pattern, path.Join(dir, s.base())); ok && err == nil {
+					text, err := os.ReadFile(s.fset.Position(s.Pos()).Filename)
+					require.NoError(t, err)
+					lines[i] += strings.Count(string(text), "\n")
+				}
+			}
+		}
+	}
+	total := 0
+	for i, pattern := range engine {
+		require.NotZero(t, lines[i], "no file is %s", pattern)
+		t.Logf("%6d %s", lines[i], pattern)
+		total += lines[i]
+	}
+	t.Logf("%6d lines, of %d that there should be at most", total, mostEngine)
 }
 
 // TestHats: each type of the library owns its state.

@@ -12,6 +12,7 @@ import (
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -27,7 +28,7 @@ type supply struct {
 	units   []unit
 	wholes  int     // how many of them are whole gangs, which are the last
 	tasks   []int32 // candidates, unit by unit
-	parts   []least.Part
+	parts   []units.Part
 	keys    []string // of the members of whole gangs, beside the least of each gang
 	names   []int32  // scratch: gangs in the order of their names
 }
@@ -183,7 +184,7 @@ func (g *gang) whole() bool { return g.eligible == g.running }
 // in which a search takes it, but for the needs that it counts for: these depend
 // on which hosts are short.
 type unit struct {
-	least.Unit
+	units.Unit
 	gang  int32 // which it is, or is a member of; -1 for none
 	whole bool
 	first int32 // it is candidates supply.tasks[first:end]
@@ -239,7 +240,7 @@ func (c *jobCase) settleGangs() {
 		g := &c.gangs[i]
 		g.counted, g.bounds[0] = true, int32(len(c.rooms.Bounds))
 		g.room[0] = int64(g.surplus)
-		c.rooms.Bounds = append(c.rooms.Bounds, least.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
+		c.rooms.Bounds = append(c.rooms.Bounds, units.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
 	}
 	c.budgets.bind(c)
 	c.listMembers()
@@ -381,13 +382,13 @@ func (c *jobCase) bind(u *unit) {
 	from := len(c.parts)
 	for _, i := range c.tasks[u.first:u.end] {
 		cand := &c.cands[i]
-		c.parts = append(c.parts, least.Part{Size: cand.size, Bounds: cand.leaf.Bounds})
+		c.parts = append(c.parts, units.Part{Size: cand.size, Bounds: cand.leaf.Bounds})
 	}
 	// The parts that count come last: aim sets the needs of the parts before them,
 	// one per task, and these have none.
 	for i := counts; i < len(x.counts); i++ {
 		one := &x.counts[i]
-		c.parts = append(c.parts, least.Part{Size: one.amount[:], Bounds: one.bound[:]})
+		c.parts = append(c.parts, units.Part{Size: one.amount[:], Bounds: one.bound[:]})
 	}
 	u.Parts = c.parts[from:len(c.parts):len(c.parts)]
 }
@@ -417,7 +418,7 @@ func (c *jobCase) leaveRooms(tasks []int32, sign int64) {
 
 // keepsAll reports whether none of some bounds is passed: no type has less than
 // nothing left.
-func keepsAll(bounds []least.Bound, rows []int32) bool {
+func keepsAll(bounds []units.Bound, rows []int32) bool {
 	for _, b := range rows {
 		bound := &bounds[b]
 		for t := range bound.Room.Defined.All() {
@@ -476,7 +477,7 @@ func (b *budgets) bind(c *jobCase) {
 	for i := range b.list {
 		if x := &b.list[i]; x.hard {
 			x.row = int32(len(c.rooms.Bounds))
-			c.rooms.Bounds = append(c.rooms.Bounds, least.Bound{Room: resources.Limit{Value: x.left[:], Defined: 1}})
+			c.rooms.Bounds = append(c.rooms.Bounds, units.Bound{Room: resources.Limit{Value: x.left[:], Defined: 1}})
 		}
 	}
 	b.uses, b.counts = b.uses[:0], b.counts[:0]

@@ -77,7 +77,7 @@ package jobs
 //	search_complete.go    small cases: every way to place the members
 //	search_domain.go      domain by domain
 //	search_bound.go       what engines share: what a plan costs at least
-//	search_cover.go       who must go for members with places; package least solves it
+//	search_cover.go       who must go for members with places; package units solves it
 //	search_partial.go     a plan under construction, and how it becomes minimal
 //	search_further.go   members beyond the minimum
 //	audit.go            the plan judged from scratch; the other audit files have laws

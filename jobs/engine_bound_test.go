@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/cost"
-	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -334,7 +334,7 @@ func sumsKeepLaws(t *rapid.T) {
 // already.
 func TestSums_Add(t *testing.T) {
 	order := rulebook.PlanOrder()
-	u := unit{Unit: least.Unit{Work: resources.WideOf(5), Levels: cost.Levels{
+	u := unit{Unit: units.Unit{Work: resources.WideOf(5), Levels: cost.Levels{
 		rulebook.LevelRank: -3, rulebook.LevelPriority: 6, rulebook.LevelOwnLow: 1<<32 - 1, rulebook.LevelVictims: 1, rulebook.LevelSumRanks: -3,
 	}}}
 	var s sums

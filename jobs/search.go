@@ -347,7 +347,7 @@ func (b *incumbent) keysOf(dst []string, units []int32) []string {
 }
 
 // totalOf returns what units cost that free something to some purpose; see
-// [least.Problem].
+// [units.Problem].
 func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cost.Total) {
 	b.sum = rows.Zeros(b.sum, b.types)
 	for n, u := range units {

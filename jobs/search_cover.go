@@ -3,9 +3,9 @@
 package jobs
 
 import (
-	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -16,17 +16,17 @@ import (
 type coverer struct {
 	*jobCase
 	*effort
-	problem least.Problem
+	problem units.Problem
 	rows    []int32 // what the units of the problem are, as rows of units
 	stated  []int32 // hosts that have a need
 	needOf  []int32 // the need of each host, or -1
 	lists   []int32 // the needs of tasks, one list after another
-	pieces  []least.Part
+	pieces  []units.Part
 	short   []int64 // of hosts
 	wanted  resources.Vector
 
-	worker least.Worker
-	found  least.Selection
+	worker units.Worker
+	found  units.Selection
 }
 
 // reset makes the coverer that of a case whose hosts have changed.
@@ -39,13 +39,13 @@ func (x *coverer) reset() {
 }
 
 // begin states a problem without needs and units.
-func (x *coverer) begin(bounds []least.Bound, soft []int64) {
+func (x *coverer) begin(bounds []units.Bound, soft []int64) {
 	for _, h := range x.stated {
 		x.needOf[h] = -1
 	}
 	x.stated, x.rows, x.lists, x.pieces = x.stated[:0], x.rows[:0], x.lists[:0], x.pieces[:0]
 	x.wanted = rows.Zeros(x.wanted, x.types)
-	x.problem = least.Problem{
+	x.problem = units.Problem{
 		Needs: x.problem.Needs[:0], Units: x.problem.Units[:0], Bounds: bounds, Budgets: soft,
 		Order: x.order, Wanted: x.wanted, Capacity: x.c.Capacity(),
 	}
@@ -81,7 +81,7 @@ func (x *coverer) offerWithin(u int32) {
 }
 
 // aim sets the needs that a unit counts for in this problem.
-func (x *coverer) aim(stated *least.Unit, u *unit) {
+func (x *coverer) aim(stated *units.Unit, u *unit) {
 	tasks := x.tasks[u.first:u.end]
 	if len(u.Parts) == 0 {
 		stated.Needs = x.needsOf(&x.cands[tasks[0]])
@@ -127,11 +127,11 @@ func (x *coverer) helps(u *unit) bool {
 func (x *coverer) run(steps int) {
 	switch {
 	case len(x.problem.Needs) == 0:
-		x.found = least.Selection{Found: true, Proven: true, Units: x.found.Units[:0]}
+		x.found = units.Selection{Found: true, Proven: true, Units: x.found.Units[:0]}
 	case len(x.problem.Units) == 0:
-		x.found = least.Selection{Proven: true, Units: x.found.Units[:0]}
+		x.found = units.Selection{Proven: true, Units: x.found.Units[:0]}
 	case x.effort.exhausted() || x.price() > x.effort.rest():
-		x.found = least.Selection{Units: x.found.Units[:0]}
+		x.found = units.Selection{Units: x.found.Units[:0]}
 	default:
 		x.worker.Meter = &x.effort.Meter
 		x.worker.Least(&x.found, &x.problem, steps)
@@ -140,13 +140,13 @@ func (x *coverer) run(steps int) {
 
 // price returns what it takes to state the problem, in steps.
 func (x *coverer) price() int64 {
-	return least.StatingWork(len(x.problem.Units), len(x.problem.Needs)*x.types)
+	return units.StatingWork(len(x.problem.Units), len(x.problem.Needs)*x.types)
 }
 
 // onHost solves what must go from one host for what is lacking there, if that is
 // anything: of the units that may, by their levels below a ceiling. It reports
 // whether that can be. Queues need nothing here.
-func (x *coverer) onHost(h int32, lack resources.Vector, bounds []least.Bound, soft []int64, may func(u int32) bool) bool {
+func (x *coverer) onHost(h int32, lack resources.Vector, bounds []units.Bound, soft []int64, may func(u int32) bool) bool {
 	x.begin(bounds, soft)
 	if resources.Positive(lack) != 0 {
 		for range x.needs.queues {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -20,7 +20,7 @@ type partial struct {
 	*search
 
 	free   []int64       // of every host, with victims gone and members placed
-	left   []least.Bound // what bounds leave
+	left   []units.Bound // what bounds leave
 	values []int64       // of left
 	short  []int64       // of every queue that is short
 	gone   []bool        // by candidate
@@ -68,7 +68,7 @@ func (x *partial) beginBounds() {
 	for _, b := range x.rooms.Bounds {
 		from := len(x.values)
 		x.values = append(x.values, b.Room.Value...)
-		x.left = append(x.left, least.Bound{Room: resources.Limit{Value: x.values[from:len(x.values):len(x.values)], Defined: b.Room.Defined}})
+		x.left = append(x.left, units.Bound{Room: resources.Limit{Value: x.values[from:len(x.values):len(x.values)], Defined: b.Room.Defined}})
 	}
 }
 

@@ -130,9 +130,9 @@ func BenchmarkEnforce_Options(b *testing.B) {
 	}
 }
 
-// crew makes the first tasks of a broad cluster members of gangs of four, and of
+// makeGangs makes the first tasks of a broad cluster members of gangs of four, and of
 // hard budgets of ten with three left.
-func crew(t testing.TB, c *victims.Cluster, tasks int) {
+func makeGangs(t testing.TB, c *victims.Cluster, tasks int) {
 	for i := range tasks {
 		gang, budget := fmt.Sprint("job-", i/4), fmt.Sprint("budget-", i/10)
 		require.NoError(t, c.SetBudget(budget, victims.Budget{Left: 3, Hard: true}))
@@ -150,7 +150,7 @@ func BenchmarkEnforce_Gangs(b *testing.B) {
 	for _, tasks := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
 			c := broad(b, tasks, tasks/100)
-			crew(b, c, tasks)
+			makeGangs(b, c, tasks)
 			p, _ := c.Tree().Lookup("root.p")
 			e := quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(string) int { return 3 }}}
 			most := shareOf(c, p, 9, 10, 1)

@@ -112,7 +112,7 @@ func TestEnforce_Budget(t *testing.T) {
 // A warm enforcer allocates nothing, and neither does the outcome.
 func TestEnforce_NoAllocs(t *testing.T) {
 	c := broad(t, 2000, 20)
-	crew(t, c, 200)
+	makeGangs(t, c, 200)
 	p, _ := c.Tree().Lookup("root.p")
 	leaf, _ := c.Tree().Lookup("root.p.q0.w0")
 	for _, test := range []struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -20,11 +21,11 @@ import (
 // and budgets then say what may go if they were chosen anew. In the end they are put
 // back, or replaced by what was found.
 type finder struct {
-	worker  least.Worker
-	problem least.Problem
+	worker  units.Worker
+	problem units.Problem
 	poser   poser
-	trial   least.Selection // of the present search
-	found   least.Selection // of the last one that found anything
+	trial   units.Selection // of the present search
+	found   units.Selection // of the last one that found anything
 	lifted  []unit
 	had     resources.Vector // what was freed before, or by the last set found
 	single  resources.Vector // what a task may have, if nobody else goes
@@ -281,12 +282,12 @@ const (
 // costOrder is how they combine.
 var costOrder = cost.Order{Max: 1 << levelPriority, Count: levelTasks}
 
-// poser is the memory of the problem that is posed.
+// poser is the memory of the problem that is stated.
 type poser struct {
 	need   resources.Vector // what the set has to free, and at most what can be
-	bounds []least.Bound
+	bounds []units.Bound
 	units  []unit
-	parts  []least.Part // of units that take of something else than rooms
+	parts  []units.Part // of units that take of something else than rooms
 	lists  []int32      // of bounds
 	counts []int64      // amounts of parts
 
@@ -369,7 +370,7 @@ func (x *enforcement) allTypes() resources.Mask { return math.MaxUint64 >> (64 -
 func (k *poser) bound(room resources.Vector, types resources.Mask) int32 {
 	from := len(k.roomOf)
 	k.roomOf = append(k.roomOf, room...)
-	k.bounds = append(k.bounds, least.Bound{Room: resources.Limit{Value: k.roomOf[from:len(k.roomOf):len(k.roomOf)], Defined: types}})
+	k.bounds = append(k.bounds, units.Bound{Room: resources.Limit{Value: k.roomOf[from:len(k.roomOf):len(k.roomOf)], Defined: types}})
 	return int32(len(k.bounds)) - 1
 }
 
@@ -420,7 +421,7 @@ func (x *enforcement) inOrder(w queue.ID) []int32 {
 // is all of the gang.
 func (x *enforcement) addUnit(i int32, whole bool, chain []int32) {
 	k, problem := &x.finder.poser, &x.finder.problem
-	u := least.Unit{Size: x.sizeOf(i, whole), Needs: onlyOne}
+	u := units.Unit{Size: x.sizeOf(i, whole), Needs: onlyOne}
 	if !whole {
 		u.Bounds = chain
 	} else { // its size is in memory that is used again, and its bounds are those of its parts
@@ -445,7 +446,7 @@ func (x *enforcement) addUnit(i int32, whole bool, chain []int32) {
 	}
 	from, gang := len(k.parts), x.task(i).gang
 	if gang != noGang || named {
-		k.parts = append(k.parts, least.Part{Size: u.Size, Needs: onlyOne, Bounds: chain})
+		k.parts = append(k.parts, units.Part{Size: u.Size, Needs: onlyOne, Bounds: chain})
 	}
 	if gang != noGang {
 		alone := int64(x.roster.gangs[gang].spare - x.roster.gangs[gang].single)
@@ -491,7 +492,7 @@ func (x *enforcement) levelsOf(i int32, t *victims.Task) (l cost.Levels) {
 func (k *poser) part(n int64, bound int32) {
 	k.counts = append(k.counts, n)
 	k.lists = append(k.lists, bound)
-	k.parts = append(k.parts, least.Part{
+	k.parts = append(k.parts, units.Part{
 		Size:   k.counts[len(k.counts)-1 : len(k.counts) : len(k.counts)],
 		Bounds: k.lists[len(k.lists)-1 : len(k.lists) : len(k.lists)],
 	})

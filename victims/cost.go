@@ -86,21 +86,21 @@ func (c *Cost) lostTime() string {
 
 // lostAmount writes amounts by time, as in "24 gpu-hours".
 func (c *Cost) lostAmount() string {
-	one, err := resources.ParseQuantity(c.LostType, "1")
+	base, err := resources.ParseQuantity(c.LostType, "1")
 	suffix := ""
 	if giga := resources.FormatQuantity(c.LostType, 1<<30); giga == "1Gi" {
-		one, suffix = 1<<30, "Gi"
+		base, suffix = 1<<30, "Gi"
 	}
 	if c.LostType == "" || err != nil {
 		return ""
 	}
 	const second, hour = uint64(time.Second), uint64(time.Hour)
 	per, unit := hour, "hours"
-	if few := c.LostAmount.Div(hour / 10 * uint64(one)); few == (resources.Wide{}) && c.LostAmount != few {
+	if few := c.LostAmount.Div(hour / 10 * uint64(base)); few == (resources.Wide{}) && c.LostAmount != few {
 		per, unit = second, "seconds"
 	}
 	// In thousandths, rounded.
-	part := per / 1000 * uint64(one)
+	part := per / 1000 * uint64(base)
 	n, ok := c.LostAmount.Add(resources.WideOf(int64(part / 2))).Div(part).Int64()
 	if !ok {
 		return "centuries of " + plain.Name(c.LostType)
@@ -229,10 +229,10 @@ func (r *ranking) set(d *decision) {
 	r.Order, r.byWork = rulebook.PlanOrder(), true
 	switch {
 	case p.Compare != nil:
-		if d.problem.comparer == nil {
-			d.problem.comparer = d.compareTotals // bound once, not for every decision
+		if d.comparer == nil {
+			d.comparer = d.compareTotals // bound once, not for every decision
 		}
-		r.Compare = d.problem.comparer
+		r.Compare = d.comparer
 	case len(p.Levels) > 0:
 		r.memory = levels(p.Levels).sequence(r.memory[:0])
 		r.Sequence, r.byWork = r.memory, slices.Contains(r.memory, int8(rulebook.LevelWork))

@@ -323,7 +323,8 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 		d.trial.reset()
 		d.trial.meter.Used = 0
 		d.allow()
-		d.searchNode(n)
+		d.pose()
+		d.search.Try(int32(n))
 		if d.best.Found {
 			d.planned(dst)
 		}

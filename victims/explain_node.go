@@ -66,8 +66,9 @@ func (d *decision) findNodes(e *Explanation) {
 	d.trial.reset()
 	d.trial.meter.Used = 0
 	d.allow()
-	d.best.Found, d.pool.searched, d.pool.hopeless = false, false, false
-	headroom := decided || !d.needs.open() || d.searchHeadroom()
+	d.best.Found = false
+	d.pose()
+	headroom := decided || !d.needs.open() || d.nearby() || d.solvePool()
 	trial := d.trial
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
@@ -78,10 +79,10 @@ func (d *decision) findNodes(e *Explanation) {
 		}
 		// Each node is looked at as the only one, but the budget is that of all.
 		meter := d.trial.meter
-		d.trial, d.best.Found = trial, false
+		d.trial, d.best.Found, d.search.Shown, d.search.Levels = trial, false, true, true
 		d.trial.meter = meter
 		if !decided && headroom && d.usable(f.Node) && d.passes(f.Node) {
-			d.searchNode(f.Node)
+			d.search.Try(int32(f.Node))
 		}
 		d.conclude(e, f, look)
 	}
@@ -117,7 +118,7 @@ type nearNode struct {
 // boundNodes marks the nodes of which a bound tells that every plan costs more than
 // the one decided, but for the nearest.
 func (d *decision) boundNodes(e *Explanation) {
-	if e.Decision.Outcome != Preempts || !d.best.Found || !d.pruning() || d.problem.order.Sequence != nil || len(e.Nodes) <= fewExact {
+	if e.Decision.Outcome != Preempts || !d.best.Found || !d.pruning() || d.order.Sequence != nil || len(e.Nodes) <= fewExact {
 		return
 	}
 	near := d.scratch.near[:0]
@@ -128,13 +129,13 @@ func (d *decision) boundNodes(e *Explanation) {
 		}
 		// The whole bound first, as if there were no plan to compare it with.
 		d.best.Found = false
-		levels, work, ok := d.engine.Bound(int32(f.Node))
+		levels, work, ok := d.search.Bound(int32(f.Node))
 		d.best.Found = true
 		if !ok || d.best.losesTo(&levels) {
 			continue
 		}
 		if levels == d.best.Total.Levels {
-			if _, _, ok := d.engine.Bound(int32(f.Node)); ok {
+			if _, _, ok := d.search.Bound(int32(f.Node)); ok {
 				continue
 			}
 		}
@@ -219,7 +220,7 @@ func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) string
 		return verdictHeadroom
 	case d.best.Found:
 		return d.outdone(&e.Decision)
-	case !d.trial.proven:
+	case !d.search.Shown:
 		return verdictUnproven
 	}
 	return verdictNoLegalSet

@@ -10,11 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/resources"
 )
 
 // A gang is a running job that needs some number of its members. As many as it
@@ -47,7 +45,7 @@ type jobGlance struct {
 	taken   int32  // of those, the ones in the set of a WhatIf
 	stamp   int32  // the number of the site for which it was looked at last
 	unit    int32  // its row there, or -1
-	crew    int32  // its row in posed.crews, and one; 0 if it was not made yet
+	whole   int32  // its place in problem.wholes, and one; 0 if it was not made yet
 }
 
 // A budgetCount is how many members of a gang are in a budget.
@@ -236,49 +234,11 @@ func (g *gangs) takes(x *gang, q queue.ID, t int) (gone int64) {
 }
 
 // keyOf returns the first key of a gang's members, which tells gangs apart.
-func (g *gangs) keyOf(row int32) string { return g.d.c.tasks[g.rows[row].members[0]].key }
+func (g *gangs) keyOf(gang int32) string { return g.d.c.tasks[g.rows[gang].members[0]].key }
 
 // alone reports whether members of the gang of a task may go one by one, or the
 // task is in no gang.
 func (g *gangs) alone(row int32) bool { return row < 0 || g.rows[row].surplus > 0 }
-
-// addWhole adds a gang that goes whole, as a unit of the search for the node of
-// a site. Each member counts for the needs that it would count for alone.
-func (u *unitSet) addWhole(d *decision, site *site, row int32) {
-	x := &d.gangs.rows[row]
-	if len(x.members) == 0 {
-		return
-	}
-	order := rulebook.PlanOrder()
-	unit := least.Unit{Size: u.block(d.c.types)}
-	from := len(u.parts)
-	more := len(u.keys)
-	for i, id := range x.members {
-		d.trial.pay(2 * gatherWork)
-		// Levels of members join as those of victims do, so that a gang costs
-		// what its members would cost one by one, and the broken job on top.
-		one := d.eligible.levels(id)
-		unit.Levels = order.Join(&unit.Levels, i, &one)
-		unit.Work = unit.Work.Add(d.eligible.work(id))
-		unit.Size = resources.Add(unit.Size, unit.Size, d.c.size(id))
-		// A gang frees on many nodes. Only what its members free where
-		// something is short counts as a need.
-		u.addParts(d, site, id)
-		if key := d.c.tasks[id].key; i == 0 {
-			unit.Key = key // members are sorted by key
-		} else {
-			u.keys = append(u.keys, key)
-		}
-	}
-	unit.Levels[rulebook.LevelJobs] = 1
-	unit.More = u.keys[more:len(u.keys):len(u.keys)]
-	if x.bound >= 0 {
-		u.addCount(x.surplus, x.bound)
-	}
-	unit.Parts = u.parts[from:len(u.parts):len(u.parts)]
-	unit.Uses = u.usesOf(d, x.members)
-	u.append(x.members[0], row, unit)
-}
 
 // A Budget says how many of the tasks that name it may still be stopped, like a
 // PodDisruptionBudget. See DESIGN.md, Budgets.

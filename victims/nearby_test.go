@@ -97,6 +97,23 @@ func TestSameNode_Gangs(t *testing.T) {
 	require.Equal(t, "n2", d.Plan.Place)
 }
 
+// A refusal says what a node lacks without its jobs that could go whole, too: the node that was
+// searched last, like any other.
+func TestSameNode_LacksWithoutGangs(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "p", Max: slots(3), Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: slots(3)}}},
+	}})
+	f.node("n1", 4)
+	f.node("n2", 4)
+	f.task("one", "p.a", "n1", 1)
+	f.task("two", "p.a", "n2", 2, func(t *victims.Task) { t.Job = "g" })
+	p := victims.Planner{Audit: true, Rules: victims.Rules{SameNode: true, Minimum: func(string) int { return 1 }}}
+	d := f.decide(&p, f.ask("x", "p.b", 3))
+	require.Equal(t, "no-victims", d.Refusal.Reason)
+	require.Equal(t, "n2", f.c.NodeName(d.Refusal.Closest))
+	require.EqualValues(t, []int64{1}, d.Refusal.Lacks)
+}
+
 // A daemon set may take of its own application if the option says so; another ask may not,
 // and nor may it take from a node that it does not require.
 func TestOwnApplication(t *testing.T) {

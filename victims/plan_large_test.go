@@ -91,14 +91,14 @@ func TestLargeWorlds_NobodyIsNamedTwice(t *testing.T) {
 }
 
 // Gangs that have a member more than they need went as a whole where that member is enough.
-func TestLargeWorlds_NoGangGoesInVain(t *testing.T) {
+func TestLargeWorlds_NoGangGoesNeedlessly(t *testing.T) {
 	x := largeAsk{workload.Hard{Nodes: 561, Tasks: 30, Types: 4, Shapes: 12, Levels: 3, Gangs: 8, Seed: 0x1898092843ad48f6}, 8}
 	require.Equal(t, victims.Preempts, x.audited(t).Outcome)
 }
 
 // Another that did not opt out does in the place of one that did, and then others of the plan
 // are not needed: a search that ended early had not tried it.
-func TestLargeWorlds_NobodyWhoOptedOutGoesInVain(t *testing.T) {
+func TestLargeWorlds_NobodyWhoOptedOutGoesNeedlessly(t *testing.T) {
 	x := largeAsk{workload.Hard{Nodes: 630, Tasks: 5, Types: 1, Shapes: 2, Levels: 3, OptOuts: 60, Priorities: 20, Gangs: 8, Budgets: 5, Seed: 0x9378f5bef332e114}, 8}
 	require.Equal(t, victims.Preempts, x.audited(t).Outcome)
 }

@@ -22,15 +22,15 @@ import (
 
 // A giving is the victims of a plan, some of which are given back. Memory is reused.
 type giving struct {
-	d     *decision
+	picks // of the victims; sums are what those give that are not given back
 	s     site
-	ids   []TaskID // the victims
-	given []bool   // by victim: it is given back
-	units []int32  // of d.local, the cheapest first
-	sums  []int64  // by need and type: what those free that are not given back
-	among []int32  // by gang: how many members are victims
-	part  []int    // victims: members of a gang that may go one by one
-	tries int      // how many more parts of it are tried
+	ids   []TaskID  // the victims
+	given []bool    // by victim: it is given back
+	units []unitRef // the cheapest first
+	gives []int64   // scratch
+	among []int32   // by gang: how many members are victims
+	part  []int     // victims: members of a gang that may go one by one
+	tries int       // how many more parts of it are tried
 }
 
 // mostParts is how many parts of a gang are tried. Of gangs of up to a dozen members these
@@ -44,63 +44,66 @@ func (d *decision) giveBack(s *site) {
 	g := &d.giving
 	g.d, g.s = d, *s
 	changed := false
-	for g.begin(); g.trim() || g.exchange(); g.begin() {
+	for g.state(); g.trim() || g.exchange(); g.state() {
 		d.best.victims, changed = g.left(d.best.victims[:0]), true
 	}
 	if !changed {
 		return
 	}
-	d.best.Found = false
-	d.found.Found, d.found.Units, d.found.Total = true, append(d.found.Units[:0], g.units...), d.hearing.totalOf(&d.local, g.units)
-	d.offer(s.node, &d.found, &d.local)
-	d.trial.proven, d.trial.levels, d.trial.lesser = false, false, false
+	g.makeBest(g.units)
 }
 
 // trim gives back units that are not needed, the costliest first, and reports whether there
 // are any.
 func (g *giving) trim() (changed bool) {
-	d, u := g.d, &g.d.local
+	d := g.d
 	for k := len(g.units) - 1; k >= 0; k-- {
-		i := g.units[k]
-		if row := u.gang[i]; row >= 0 {
-			changed = g.shrink(&d.gangs.rows[row]) || changed
+		u := &d.problem.units[g.units[k].row]
+		if len(u.gangs) > 0 {
+			changed = g.shrink(&d.gangs.rows[u.gangs[g.units[k].unit]]) || changed
 		} else if changed || d.p.Predicate == nil {
 			// With a predicate single victims were tried before, and each is a question.
-			changed = g.drop(slices.Index(g.ids, u.ids[i])) || changed
+			changed = g.drop(slices.Index(g.ids, u.ids[0])) || changed
 		}
 	}
 	return changed
 }
 
-// begin states the victims of the best plan as units.
-func (g *giving) begin() {
-	d, u := g.d, &g.d.local
-	u.reset()
+// state states the victims of the best plan, each as a row of one unit.
+func (g *giving) state() {
+	d, p := g.d, &g.problem
 	g.ids, g.given = append(g.ids[:0], d.best.victims...), rows.Zeros(g.given, len(d.best.victims))
 	d.gangs.meetAll(g.ids)
 	g.among = rows.Zeros(g.among, len(d.gangs.rows))
 	for _, id := range g.ids {
-		if row := d.gangs.of(id); row >= 0 {
-			g.among[row]++
+		if gang := d.gangs.of(id); gang >= 0 {
+			g.among[gang]++
 		}
 	}
+	p.Node = int32(g.s.node)
+	d.stateNeeds(p, &g.s)
+	d.problem.begin(p)
 	for _, id := range g.ids {
-		if row := d.gangs.of(id); row < 0 || int(g.among[row]) < len(d.gangs.rows[row].members) {
-			u.add(d, &g.s, id)
-		} else if id == d.gangs.rows[row].members[0] {
-			u.addWhole(d, &g.s, row)
+		if gang := d.gangs.of(id); gang < 0 || int(g.among[gang]) < len(d.gangs.rows[gang].members) {
+			g.add(id)
+		} else if id == d.gangs.rows[gang].members[0] {
+			d.addGang(p, &g.s, gang)
 		}
 	}
-	g.units = g.units[:0]
-	for i := range u.units {
-		g.units = append(g.units, int32(i))
-	}
-	d.state(&g.s, d.wanted(&g.s))
-	d.hearing.sortUnits(u, g.units)
-	g.sums = rows.Zeros(g.sums, len(d.problem.Needs)*d.c.types)
+	d.shareLimits(p)
+	g.units = g.all(g.units[:0])
+	g.sort(g.units)
+	g.sums, g.gives = rows.Zeros(g.sums, len(p.Need)), rows.Zeros(g.gives, len(p.Need))
 	for i := range g.ids {
 		g.count(i, 1)
 	}
+}
+
+// add adds a task as a row of its own.
+func (g *giving) add(id TaskID) {
+	d, p := g.d, &g.problem
+	d.addRow(p, &g.s, id, d.keyOf(&g.s, id, false))
+	d.settleRows(p, len(p.Rows)-1)
 }
 
 // left appends to ids the victims that are not given back.
@@ -113,34 +116,18 @@ func (g *giving) left(ids []TaskID) []TaskID {
 	return ids
 }
 
-// count counts what a victim frees for each need so many times more.
+// count counts what a victim gives so many times more.
 func (g *giving) count(i int, times int64) {
-	d, id := g.d, g.ids[i]
-	for _, need := range d.rowsOf(&g.s, id) {
-		sum := rows.At(g.sums, int(need), d.c.types)
-		for t, v := range d.c.size(id) {
-			sum[t] += times * v
-		}
+	clear(g.gives)
+	g.d.giveOf(g.gives, &g.s, g.ids[i])
+	for k, v := range g.gives {
+		g.sums[k] += times * v
 	}
 }
 
-// give gives a victim back on trial, and take takes it again.
-func (g *giving) give(i int) { g.given[i] = true; g.count(i, -1) }
-func (g *giving) take(i int) { g.given[i] = false; g.count(i, 1) }
-
-// enough reports whether those that are not given back meet all needs for amounts.
-func (g *giving) enough() bool {
-	d := g.d
-	for i, need := range d.problem.Needs[:1+len(d.needs.short)] {
-		sum := rows.At(g.sums, i, d.c.types)
-		for t, v := range need {
-			if sum[t] < v {
-				return false
-			}
-		}
-	}
-	return true
-}
+// give gives a victim back on trial, and retake takes it again.
+func (g *giving) give(i int)   { g.given[i] = true; g.count(i, -1) }
+func (g *giving) retake(i int) { g.given[i] = false; g.count(i, 1) }
 
 // accepts asks the caller's predicate about those that are not given back.
 func (g *giving) accepts() bool {
@@ -160,7 +147,7 @@ func (g *giving) drop(i int) bool {
 	if g.give(i); g.enough() && g.accepts() {
 		return true
 	}
-	g.take(i)
+	g.retake(i)
 	return false
 }
 
@@ -191,7 +178,7 @@ func (g *giving) shrink(x *gang) bool {
 	}
 	for _, id := range x.members {
 		if i := slices.Index(g.ids, id); g.given[i] {
-			g.take(i)
+			g.retake(i)
 		}
 	}
 	return false
@@ -208,7 +195,7 @@ func (g *giving) dropSome(list []int, n int) bool {
 		if g.give(list[k]); g.enough() && g.dropSome(list[k+1:], n-1) {
 			return true
 		}
-		g.take(list[k])
+		g.retake(list[k])
 	}
 	return false
 }
@@ -219,7 +206,7 @@ func (g *giving) dropSome(list []int, n int) bool {
 // does.
 func (g *giving) exchange() bool {
 	d := g.d
-	if d.best.Total.Levels[rulebook.LevelOptedOut] == 0 || d.trial.proof() != NoProof || d.p.Predicate != nil || d.p.Compare != nil || !levels(d.p.Levels).keepsLaw1() {
+	if d.best.Total.Levels[rulebook.LevelOptedOut] == 0 || d.proof() != NoProof || d.p.Predicate != nil || d.p.Compare != nil || !levels(d.p.Levels).keepsLaw1() {
 		return false
 	}
 	left := d.trial.meter.Left
@@ -234,7 +221,7 @@ func (g *giving) exchange() bool {
 		if g.give(i); g.instead() {
 			return true
 		}
-		g.take(i)
+		g.retake(i)
 	}
 	return false
 }
@@ -274,39 +261,36 @@ func (g *giving) instead() bool {
 func (g *giving) compare(a, b TaskID) int {
 	d := g.d
 	x, y := d.eligible.levels(a), d.eligible.levels(b)
-	return cmp.Or(d.problem.order.CompareLevels(&x, &y), d.eligible.work(a).Compare(d.eligible.work(b)),
+	return cmp.Or(d.order.CompareLevels(&x, &y), d.eligible.work(a).Compare(d.eligible.work(b)),
 		strings.Compare(d.c.tasks[a].key, d.c.tasks[b].key))
 }
 
-// covers reports whether a task meets what is lacking without the victims that are given
+// covers reports whether a task gives what is lacking without the victims that are given
 // back.
 func (g *giving) covers(id TaskID) bool {
-	d, size := g.d, g.d.c.size(id)
-	counts := d.rowsOf(&g.s, id)
-	for i, need := range d.problem.Needs[:1+len(d.needs.short)] {
-		sum, helps := rows.At(g.sums, i, d.c.types), slices.Contains(counts, int32(i))
-		for t, v := range need {
-			if lack := v - sum[t]; lack > 0 && (!helps || size[t] < lack) {
-				return false
-			}
+	clear(g.gives)
+	g.d.giveOf(g.gives, &g.s, id)
+	for k, need := range g.problem.Need {
+		if g.sums[k]+g.gives[k] < need {
+			return false
 		}
 	}
 	return true
 }
 
-// keepsBounds reports whether every bound is kept if a task goes beside the victims that are
+// keepsBounds reports whether every limit is kept if a task goes beside the victims that are
 // not given back.
 func (g *giving) keepsBounds(id TaskID) bool {
-	d, u := g.d, &g.d.local
-	left := &d.scratch.left
-	left.reset(d.eligible.Rooms.Bounds)
-	u.add(d, &g.s, id)
-	last := int32(len(u.units) - 1)
-	keeps := left.take(&u.units[last])
-	for _, i := range g.units {
-		whole := u.gang[i] >= 0
-		keeps = keeps && (!whole && g.given[slices.Index(g.ids, u.ids[i])] || left.take(&u.units[i]))
+	d, p := g.d, &g.problem
+	n := len(p.Rows)
+	g.add(id)
+	d.shareLimits(p)
+	g.begin()
+	keeps := g.take(unitRef{row: int32(n)})
+	for _, u := range g.units {
+		row := &d.problem.units[u.row]
+		keeps = keeps && (len(row.gangs) == 0 && g.given[slices.Index(g.ids, row.ids[0])] || g.take(u))
 	}
-	u.cut(int(last))
+	p.Rows, d.problem.units = p.Rows[:n], d.problem.units[:n]
 	return keeps
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // The inner loop of every decision: what a few sums of the digest tell of a node. It is
-// the ladder of package search, written by hand for the default order (quicklyBeaten) and
+// the ladder of package least, written by hand for the default order (quicklyBeaten) and
 // once more for a caller's (beatenAlong): the least rank and priority, the largest size of
 // each type, the newest tasks. It says no more than that, only sooner, and most nodes need
 // no other look.
@@ -29,11 +29,11 @@ func (d *decision) Skip(at int32) bool {
 		return true // law 6, for all of its tasks
 	case !d.best.Found:
 		return e.TooLarge(c.row(c.digest.least, n)) // law 2, likewise
-	case n == d.best.node() && !d.best.Exact && !d.engine.Lesser:
+	case n == d.best.node() && !d.best.Exact && !d.search.Lesser:
 		return false // it gets a closer look
-	case d.problem.order.Sequence != nil:
+	case d.order.Sequence != nil:
 		return d.beatenAlong(n, rank)
-	case d.engine.Lesser:
+	case d.search.Lesser:
 		if d.compareQuickly(n, rank, digestRow{all, n}) >= 0 {
 			return true
 		}
@@ -41,14 +41,14 @@ func (d *decision) Skip(at int32) bool {
 		return true
 	}
 	// What laws let go tells more than all that is there.
-	if of, row := d.sieve.sums(n); of != all {
+	if of, row := d.lawful.sums(n); of != all {
 		rank := e.LeastRank(of.gauges[row].minPriority)
-		if rank > e.Ceiling || d.engine.Lesser && d.compareQuickly(n, rank, digestRow{of, row}) >= 0 ||
-			!d.engine.Lesser && d.quicklyBeaten(n, rank, digestRow{of, row}) {
+		if rank > e.Ceiling || d.search.Lesser && d.compareQuickly(n, rank, digestRow{of, row}) >= 0 ||
+			!d.search.Lesser && d.quicklyBeaten(n, rank, digestRow{of, row}) {
 			return true
 		}
 	}
-	return d.engine.Lesser && d.topsTell(n)
+	return d.search.Lesser && d.sumsTell(n)
 }
 
 // A digestRow is a row that tells of a node.
@@ -156,8 +156,8 @@ func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 func (d *decision) beatenAlong(n NodeID, rank int64) bool {
 	c, l := d.c, &d.best.Total.Levels
 	sums, priority, count := digestRow{&c.digest.digestRows, n}, int64(c.digest.gauges[n].minPriority), int64(0)
-	for _, what := range d.problem.order.Sequence {
-		if what >= int8(cost.NumLevels) && d.engine.Lesser {
+	for _, what := range d.order.Sequence {
+		if what >= int8(cost.NumLevels) && d.search.Lesser {
 			return true
 		}
 		// Only the number of victims, and what is listed after it in [Level], depends on
@@ -195,7 +195,7 @@ func (d *decision) beatenAlong(n NodeID, rank int64) bool {
 			return least > most
 		}
 	}
-	return d.engine.Lesser || !c.comesBefore(n, d.best.node())
+	return d.search.Lesser || !c.comesBefore(n, d.best.node())
 }
 
 // fewestAlone returns a number of victims on a node below which no plan has any, by the
@@ -223,7 +223,7 @@ func (d *decision) oneTells(n NodeID, rank int64) bool {
 	if !d.best.single || l[rulebook.LevelRank] != rank || l[rulebook.LevelPriority] != int64(priority) || d.needs.open() || d.p.Blockers != nil {
 		return false
 	}
-	digest, short, missing := &d.c.digest.nodes[n], d.scratch.short, d.scratch.sum
+	digest, short := &d.c.digest.nodes[n], d.scratch.short
 	d.nodeNeed(short, n)
 	for i := range digest.lanes {
 		// Lanes of plain tasks of the least priority are the first.
@@ -236,18 +236,16 @@ func (d *decision) oneTells(n NodeID, rank int64) bool {
 		if !resources.Fits(short, size) {
 			continue
 		}
-		for t, v := range size {
-			missing[t] = short[t] - v
-		}
 		// Of a lane those go first that lose the least work.
 		j := l.first
-		for d.without.Rule == "" && j < l.end && d.sieve.keeps(digest, j, l.priority) {
+		for d.without.Rule == "" && j < l.end && d.lawful.keeps(digest, j, l.priority) {
 			j++
 		}
 		if j == l.end {
 			continue
 		}
-		if c := d.best.Compare(d.eligible.weights.Work(size, d.since(digest.times[j])), missing); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
+		c := d.search.Compare(d.eligible.weights.Work(size, d.since(digest.times[j])), size, short)
+		if c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
 			return false
 		}
 	}
@@ -283,11 +281,11 @@ func (d *decision) leastTime(sums digestRow, count int64) (time resources.Wide) 
 	return time
 }
 
-// topsTell reports whether sums at even prices tell that a node has no plan of fewer
+// sumsTell reports whether sums at even prices tell that a node has no plan of fewer
 // victims than the best. They do if these are plain and have the least rank and priority
 // that any on the node can have: then a plan of lesser levels has fewer victims, which are
 // like that too.
-func (d *decision) topsTell(n NodeID) bool {
+func (d *decision) sumsTell(n NodeID) bool {
 	best, priority := &d.best.Total.Levels, int64(d.c.digest.gauges[n].minPriority)
 	rank := d.eligible.LeastRank(int32(priority))
 	// One by one: this is asked of every node.
@@ -304,52 +302,68 @@ func (d *decision) topsTell(n NodeID) bool {
 	need := siteNeed{short: d.scratch.short}
 	need.mask = d.nodeNeed(need.short, n)
 	d.trial.pay(int64(len(d.types)))
-	return d.problem.tops.tooFew(n, count-1, need)
+	return d.sums.tooFew(n, count-1, need)
 }
 
-// keptTops are, for each node, what its tasks with most of all types together sum up to.
+// A sumRow says how amounts of a type are summed up.
+type sumRow struct {
+	weight int64
+	open   int64 // more of it plays no part
+	round  int64 // what an amount is rounded up by
+	shift  uint8 // how many bits of an amount play no part
+}
+
+// sumRowOf returns a row for a type of which nodes have an amount on average.
+func sumRowOf(amount int64) sumRow {
+	const most = 30 // bits
+	shift := max(bits.Len64(uint64(amount))-most, 0)
+	whole := max(amount>>shift, 1)
+	return sumRow{weight: 1 << (most + 4) / whole, open: min(whole<<shift, 1<<54) * sumNodes, round: 1<<shift - 1, shift: uint8(shift)}
+}
+
+// keptSums are, for each node, what its tasks with most of all types together sum up to.
 // Weights of types by what an ask lacks would take a look at each lane. Weights by what
 // nodes have are the same for all asks: so the sums are kept from one decision to the next,
 // and the answer is a look at one number. They hold of a node as long as its digest is the
 // same one and the same types are lacking. What a decision finds does not depend on them:
 // they only save work.
-type keptTops struct {
+type keptSums struct {
 	of    *Cluster
-	rows  []mixRow // of all types
+	rows  []sumRow // of all types
 	epoch uint64   // the number of times that the weights have changed
-	at    []keptTop
-	sums  []int64 // numTops for each node: what its first, first two, ... tasks have
+	at    []keptSum
+	sums  []int64 // numSums for each node: what its first, first two, ... tasks have
 }
 
-// A keptTop says for what the sums of a node hold.
-type keptTop struct {
+// A keptSum says for what the sums of a node hold.
+type keptSum struct {
 	made, epoch uint64
 	mask        resources.Mask // the types that are summed up
 }
 
 const (
-	// numTops is how many sums a node has. For more victims the lanes are looked at.
+	// numSums is how many sums a node has. For more victims the lanes are looked at.
 	// It takes one more than the most victims that plans of the bench loads have.
-	numTops = 16
+	numSums = 16
 	// A capacity counts with so many bits, so that a node more or less hardly ever
 	// changes weights.
-	topBits = 6
+	sumBits = 6
 	// A task has no more than so many times what a node has: sums stay in range.
-	topNodes = 1 << 8
+	sumNodes = 1 << 8
 )
 
 // reset takes note of the capacities of a cluster. What was summed up with other
 // weights is void.
-func (k *keptTops) reset(c *Cluster) {
+func (k *keptSums) reset(c *Cluster) {
 	same := k.of == c && len(k.rows) == c.types
 	if k.of = c; len(k.rows) != c.types {
-		k.rows = make([]mixRow, c.types)
+		k.rows = make([]sumRow, c.types)
 	}
 	for t := range k.rows {
 		mean := c.total[t] / int64(max(c.NodeLen(), 1))
-		cut := max(bits.Len64(uint64(mean))-topBits, 0)
-		row := mixRowOf(t, mean>>cut<<cut)
-		if row.open = min(row.whole<<row.shift, 1<<54) * topNodes; row != k.rows[t] {
+		cut := max(bits.Len64(uint64(mean))-sumBits, 0)
+		row := sumRowOf(mean >> cut << cut)
+		if row != k.rows[t] {
 			k.rows[t], same = row, false
 		}
 	}
@@ -357,18 +371,18 @@ func (k *keptTops) reset(c *Cluster) {
 		k.epoch++
 	}
 	if n := len(c.nodes) - len(k.at); n > 0 {
-		k.at = append(k.at, make([]keptTop, n)...)
-		k.sums = append(k.sums, make([]int64, n*numTops)...)
+		k.at = append(k.at, make([]keptSum, n)...)
+		k.sums = append(k.sums, make([]int64, n*numSums)...)
 	}
 }
 
 // tooFew reports whether it is certain that so few of the plain tasks of the least
 // priority of a node do not give what it lacks, in the types of a mask.
-func (k *keptTops) tooFew(n NodeID, count int64, need siteNeed) bool {
-	if count < 1 || count > numTops {
+func (k *keptSums) tooFew(n NodeID, count int64, need siteNeed) bool {
+	if count < 1 || count > numSums {
 		return false
 	}
-	// All types together, as in a mixture: whoever has much of one often has little of
+	// All types together: whoever has much of one often has little of
 	// another.
 	var open int64
 	for t := range need.mask.All() {
@@ -379,10 +393,10 @@ func (k *keptTops) tooFew(n NodeID, count int64, need siteNeed) bool {
 		open += need.short[t] >> r.shift * r.weight
 	}
 	if at := &k.at[n]; at.epoch != k.epoch || at.mask != need.mask || at.made != k.of.digest.made[n] {
-		*at = keptTop{k.of.digest.made[n], k.epoch, need.mask}
+		*at = keptSum{k.of.digest.made[n], k.epoch, need.mask}
 		k.sumUp(n, need.mask)
 	}
-	return k.sums[int(n)*numTops+int(count)-1] < open
+	return k.sums[int(n)*numSums+int(count)-1] < open
 }
 
 // A siteNeed is what a node lacks.
@@ -392,12 +406,12 @@ type siteNeed struct {
 }
 
 // sumUp sums up the tasks of a node that have most in the types of a mask.
-func (k *keptTops) sumUp(n NodeID, mask resources.Mask) {
+func (k *keptSums) sumUp(n NodeID, mask resources.Mask) {
 	digest, types := &k.of.digest.nodes[n], k.of.types
-	sums := rows.At(k.sums, int(n), numTops)
+	sums := rows.At(k.sums, int(n), numSums)
 	clear(sums)
 	falling := sums[:0]
-	var alike [numTops]int64
+	var alike [numSums]int64
 	// Lanes are sorted by flags and priority, so those lanes are the first.
 	priority := k.of.digest.gauges[n].minPriority
 	for i := range digest.lanes {
@@ -411,14 +425,14 @@ func (k *keptTops) sumUp(n NodeID, mask resources.Mask) {
 			r := &k.rows[t]
 			share += (min(size[t], r.open) + r.round) >> r.shift * r.weight
 		}
-		shares := alike[:min(l.tasks(), numTops)]
+		shares := alike[:min(l.tasks(), numSums)]
 		for k := range shares {
 			shares[k] = share
 		}
-		falling = rows.InsertFalling(falling, numTops, shares)
+		falling = rows.InsertFalling(falling, numSums, shares)
 	}
 	// The last of them is what so many tasks have at most, and one before it what fewer do.
-	for i := 1; i < numTops; i++ {
+	for i := 1; i < numSums; i++ {
 		sums[i] += sums[i-1]
 	}
 }

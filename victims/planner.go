@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/internal/trigger"
+
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -226,40 +227,39 @@ type decision struct {
 	gangs    gangs
 	filter   nodeFilter
 	blocks   blockers
-	sieve    sieve
 
-	hearing hearing
-	engine  search.Search
-	trial   trial
-	best    incumbent
-	pool    headroomPool
-	local   unitSet // the candidates for one node
-	found   least.Selection
-	giving  giving
-	problem problem
-	worker  least.Worker
-	scratch scratch
+	predicate predicate
+	search    least.Search
+	trial     trial
+	best      incumbent
+	problem   problem
+	pool      pool
+	lawful    lawful
+	sums      keptSums
+	order     ranking
+	budgets   budgetRows
+	giving    giving
+	comparer  func(a, b *cost.Total) int // compareTotals, bound once
+	costs     [2]Cost                    // that are being compared
+	laws      int                        // the first of the bounds on sums are those of law 2
+	scratch   scratch
 }
 
 // scratch is memory that nobody reads who has not just written it.
 type scratch struct {
-	short, wanted, sum resources.Vector
-	least              resources.Vector
-	none               resources.Vector // zeros, always
-	one                [1]TaskID
-	place              [1]int32 // see help
-	picked             []pickedLane
-	order              []int32
-	left               boundState
-	amounts            []int64
-	ends               []time.Time
-	stages             [2]stage
-	taken              []TaskID
-	keyed, unkeyed     []keyedTask
-	freed              []int64 // by node and type, see findTasks
-	drawn              []int64 // by row of budgets, see survey.draw
-	near               []nearNode
-	gate               trigger.Case // see asks
+	short, sum, lacks resources.Vector
+	least             resources.Vector
+	none              resources.Vector // zeros, always
+	place             [1]int32         // see help
+	amounts           []int64
+	ends              []time.Time
+	stages            [2]stage
+	taken             []TaskID
+	keyed, unkeyed    []keyedTask
+	freed             []int64 // by node and type, see findTasks
+	drawn             []int64 // by row of budgets, see survey.draw
+	near              []nearNode
+	gate              trigger.Case // see asks
 }
 
 // reset checks the ask and prepares what every kind of decision needs.
@@ -280,8 +280,8 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, tree, ask, now
 	d.own = eligible.OwnOf(tree, ask.Queue, eligible.Own(p.OwnLeaf))
-	d.problem.order.set(d)
-	d.hearing.d, d.engine.Meter = d, &d.trial.meter
+	d.order.set(d)
+	d.predicate.d = d
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {
 		d.nodes, d.filter.open = d.single[:0], nil
@@ -311,39 +311,30 @@ func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 // nearby reports whether victims are on the node of the ask only.
 func (d *decision) nearby() bool { return d.p.SameNode || d.required() }
 
-// trial is what the searches of a decision have taken and shown.
+// trial is what the searches of a decision have taken and shown, beside what the engine knows.
 type trial struct {
 	meter    least.Meter // what is left of the budget of elementary work
 	budget   int64       // all of it
 	sparing  bool        // nobody who opted out is a candidate
-	alone    bool        // nobody elsewhere makes headroom; see decision.scanFirst
 	begun    bool        // some search was made
-	proven   bool        // every search was complete
-	levels   bool        // every search has shown the least levels
 	lesser   bool        // it was shown that no plan has lesser levels than the best
 	refusals int         // how often the predicate has refused
 	brief    bool        // if the least levels are shown, little of it is for the rest of the cost
 }
 
 // reset is for the next trial of the same decision.
-func (t *trial) reset() { *t = trial{proven: true, levels: true, meter: t.meter, budget: t.budget} }
+func (t *trial) reset() { *t = trial{meter: t.meter, budget: t.budget} }
 
 // pay charges for elementary work. All that a decision does beyond one pass over nodes,
-// queues and tasks is paid for, here or by the worker.
+// queues and tasks is paid for.
 func (t *trial) pay(work int64) { t.meter.Pay(work) }
 
-// note takes note of a search.
-func (t *trial) note(s *least.Selection) {
-	t.proven = t.proven && s.Proven
-	t.levels = t.levels && s.LevelsProven
-}
-
 // proof returns what is shown of the best plan.
-func (t *trial) proof() Proof {
+func (d *decision) proof() Proof {
 	switch {
-	case t.proven:
+	case d.search.Shown:
 		return ProofCost
-	case t.levels || t.lesser:
+	case d.search.Levels || d.trial.lesser:
 		return ProofLevels
 	}
 	return NoProof
@@ -400,48 +391,37 @@ func (d *decision) allow() {
 	d.trial.brief = d.p.Steps <= 0 && isLarge(d.c)
 	d.trial.budget = d.budget()
 	// What the first stage leaves of both is for the second, and then for RetryAt.
-	left := &d.engine.Budget
+	left := &d.search
 	left.Aside, left.Overdraw = 0, passOver(d.c)
 	m.Left = d.trial.budget - m.Used
 	if d.stage == outsideLeaf {
 		left.Overdraw /= 2
 	}
 	d.trial.brief = d.trial.brief || d.p.hasty
-	if d.worker.Meter = m; d.p.Exhaustive && d.p.Steps <= 0 {
+	if d.p.Exhaustive && d.p.Steps <= 0 {
 		m.Left = noLimit / 2
 	}
 }
 
-// exhausted reports whether nothing is left of the budget, or of the present part of it,
-// or the caller ends the decision.
-func (d *decision) exhausted() bool { return d.engine.Exhausted() }
-
-// affords reports whether a search among so many units can be begun: to make its problem
-// is paid for before anything is shown. What is not begun is not shown.
-func (d *decision) affords(units int) bool {
+// affords reports whether a search of a node can be begun: to make its problem is paid for before
+// anything is shown. What is not begun is not shown. The first search is made in any case.
+func (d *decision) affords(n NodeID) bool {
 	t := &d.trial
-	price := int64(units)*gatherWork + least.StatingWork(units, len(d.types)*(1+len(d.needs.short)))
-	left, more := t.meter.Left, int64(0)
-	if !d.best.Found && !t.alone {
-		more = d.engine.Aside + d.engine.Overdraw
+	price := int64(len(d.c.nodes[n].tasks)) * (gatherWork + 24*int64(len(d.problem.dims)))
+	more := int64(0)
+	if !d.best.Found {
+		more = d.search.Aside + d.search.Overdraw
 	}
-	// The first search is made in any case: it is linear in the tasks of a node. One by the
-	// tasks of a node alone is no such search.
-	if price <= left+more || !d.best.Found && !t.begun && !t.alone {
+	if price <= t.meter.Left+more || !d.best.Found && !t.begun {
 		t.begun = true
 		return true
 	}
-	// That ends the present part, so that who looks at nodes in turn comes back to this one.
-	t.proven, t.levels = false, false
-	if t.meter.Left = min(left, 0); !d.best.Found && d.engine.Aside == 0 {
-		t.meter.Left = -d.engine.Overdraw
+	d.search.Shown, d.search.Levels = false, false
+	if t.meter.Left = min(t.meter.Left, 0); !d.best.Found && d.search.Aside == 0 {
+		t.meter.Left = -d.search.Overdraw
 	}
 	return false
 }
-
-// pace returns how many choices the next search may make. It keeps a hard node
-// from taking what is left of the budget from all the others.
-func (t *trial) pace() int { return int(min(max(1<<16, t.meter.Left>>10), 1<<17)) }
 
 // An OwnLeaf says whether lower tasks of the ask's own leaf, or branch, may make room for it. See
 // DESIGN.md, The own leaf.

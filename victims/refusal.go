@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
-	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -158,7 +158,7 @@ type survey struct {
 	counts   [rulebook.NumRules]int // tasks by the rule that keeps them
 	headroom resources.Vector       // what the headroom lacks with all its candidates gone
 	lacking  resources.Share        // the dominant share that the closest node lacks
-	asMuch   []int64                // see search.Yardstick; empty until there is a closest one
+	asMuch   []int64                // see least.AsMuch; empty until there is a closest one
 	even     bool                   // what a digest knows of a node decides about all tasks there
 	same     rulebook.Rule          // that keeps every task on most nodes, but for those that their leaves keep
 	alike    int                    // evictable tasks on such nodes
@@ -322,7 +322,7 @@ func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 	if r.Closest == noNode || share.Compare(s.lacking) < 0 {
 		r.Closest, s.lacking = n, share
 		r.Lacks = append(r.Lacks[:0], short...)
-		s.asMuch = search.AsMuch(s.asMuch[:0], share, s.d.c.total)
+		s.asMuch = least.AsMuch(s.asMuch[:0], share, s.d.c.total)
 		s.d.scratch.amounts = s.asMuch
 	}
 }
@@ -331,8 +331,8 @@ func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 // once all that could make headroom has gone, for the node of a site.
 func (s *survey) lackHeadroom(at *site) {
 	d := s.d
-	d.scratch.wanted = rows.Zeros(d.scratch.wanted, d.c.types)
-	s.headroom = d.scratch.wanted
+	d.scratch.lacks = rows.Zeros(d.scratch.lacks, d.c.types)
+	s.headroom = d.scratch.lacks
 	for i, q := range d.needs.queues {
 		sum := append(d.scratch.sum[:0], d.needs.short[i]...)
 		if d.p.SameNode && at.node != noNode {
@@ -354,14 +354,14 @@ func (s *survey) lackHeadroom(at *site) {
 // lessNear takes off a sum what may go below a queue: the candidates on a node, and all
 // members of jobs that may go whole for one there.
 func (s *survey) lessNear(sum resources.Vector, q queue.ID, at *site) resources.Vector {
-	d, u := s.d, &s.d.local
-	u.reset()
+	d, u := s.d, &s.d.problem
+	u.meetNone()
 	for _, id := range d.c.nodes[at.node].tasks {
 		if d.c.tasks[id].state != Running {
 			continue
 		}
 		if g := d.gangs.of(id); g >= 0 && d.gangHelps(g, at) {
-			u.meetOne(g)
+			u.meet(g)
 		} else if d.candidate(id, at) && d.tree.Contains(q, d.c.tasks[id].leaf) {
 			sum = resources.Sub(sum, sum, d.c.size(id))
 		}

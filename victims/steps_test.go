@@ -59,7 +59,7 @@ func TestStop_IsAskedEvery1000Steps(t *testing.T) {
 			calls := 0
 			d := f.decide(&victims.Planner{Stop: func() bool { calls++; return false }}, ask)
 			require.Equal(t, victims.Preempts, d.Outcome)
-			choice := 4 * 2 * int64(test[1]/test[0]) // two rows, four times
+			choice := 40 * int64(test[1]/test[0]) // each row is stated, priced and sorted
 			require.GreaterOrEqual(t, int64(calls), d.Plan.Steps/(1000+choice), "%d tasks on %d nodes, %d asked", test[1], test[0], size)
 		}
 	}

@@ -52,23 +52,6 @@ func (o *Order) CompareLevels(a, b *Levels) int {
 	return 0
 }
 
-// CompareUnits orders levels of units: all levels of a sequence count, wherever
-// work and excess are.
-func (o *Order) CompareUnits(a, b *Levels) int {
-	if o.Sequence == nil {
-		return slices.Compare(a[:], b[:])
-	}
-	for _, what := range o.Sequence {
-		if what >= NumLevels {
-			continue
-		}
-		if c := cmp.Compare(a[what], b[what]); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
 // LevelsFirst reports whether levels decide before all else, so that the least of
 // them are worth a search of their own.
 func (o *Order) LevelsFirst() bool {

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -54,7 +54,7 @@ type Rooms struct {
 	// Own is read by Reset.
 	Own Own
 	// Bounds are in tree order. Others may be appended.
-	Bounds []least.Bound
+	Bounds []units.Bound
 
 	tree    *queue.Tree
 	leaf    queue.ID // that the amounts arrive in
@@ -79,7 +79,7 @@ func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector
 		if g.Defined == 0 {
 			continue
 		}
-		b := least.Bound{Room: resources.Limit{Value: tree.Surplus(r.block(), q), Defined: g.Defined}}
+		b := units.Bound{Room: resources.Limit{Value: tree.Surplus(r.block(), q), Defined: g.Defined}}
 		if tree.Contains(q, leaf) {
 			r.arrive(&b, q, arriving)
 		}
@@ -102,7 +102,7 @@ func (r *Rooms) Clear(tree *queue.Tree, leaf queue.ID) {
 }
 
 // arrive adds what arrives to the room of a queue of the path.
-func (r *Rooms) arrive(b *least.Bound, q queue.ID, arriving resources.Vector) {
+func (r *Rooms) arrive(b *units.Bound, q queue.ID, arriving resources.Vector) {
 	used, leaving, g := r.tree.Usage(q), r.tree.Preempting(q), r.tree.Guaranteed(q)
 	for t := range g.Defined.All() {
 		if r.Own != OwnNever && arriving.At(t) > 0 && used[t]-leaving[t] < g.Value[t] {
@@ -120,7 +120,7 @@ func (r *Rooms) drop(q queue.ID) { r.rowOf[q], r.narrowed = -1, false }
 func (r *Rooms) Add(room int64) int32 {
 	r.amounts = append(r.amounts, room)
 	n := len(r.amounts)
-	b := least.Bound{}
+	b := units.Bound{}
 	b.Room.Value, b.Room.Defined = r.amounts[n-1:n:n], 1
 	r.Bounds = append(r.Bounds, b)
 	return int32(len(r.Bounds) - 1)

@@ -4,98 +4,114 @@ package least
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/go-preempt/preempt/internal/cost"
-	"github.com/go-preempt/preempt/resources"
 )
 
-// benchProblem has n units of two types below two queues with a guarantee, in
-// five priorities; a quarter of all is needed.
-func benchProblem(n int) *Problem {
-	p := &Problem{Order: planOrder, Bounds: rooms(int64(n), int64(2*n))}
-	var sum resources.Vector
-	for i := range n {
-		u := unitOf(fmt.Sprintf("task-%03d", i*7919%n), int64(1+i%4), int64(i%3)).rank(int64(-i % 5)).work(uint64(i % 11))
-		if i%3 > 0 {
-			u = u.bounds([][]int32{{0, 1}, {1}}[i%2]...)
-		}
-		sum = resources.Add(nil, sum, u.Size)
-		p.Units = append(p.Units, u.Unit)
+// benchProblem has n rows in the order of plans, below two queues with a guarantee, and in five
+// priorities. A quarter of all is needed, of each dimension. Rows are of a few shapes, or each of
+// its own.
+func benchProblem(n, dims int, shapes string) *Problem {
+	r := rand.New(rand.NewPCG(uint64(n), uint64(dims)))
+	p := &Problem{Room: make([]int64, 2*dims)}
+	for k := range dims {
+		p.Typ, p.Types = append(p.Typ, int32(k)), append(p.Types, int32(k), int32(k))
 	}
-	p.Needs = shorts(resources.Ratio{Num: 1, Den: 4}.Of(nil, sum))
-	p.Wanted, p.Capacity = p.Needs[0], sum
+	p.Need, p.Wanted = make([]int64, dims), make([]int64, dims)
+	for i := range n {
+		priority := int64(-i % 5)
+		x := Row{Levels: cost.Levels{3: priority, 4: priority, 8: 1, 9: priority, 10: priority}, Count: int64(1 + i%3), Weight: 1}
+		for range x.Count {
+			x.Times = append(x.Times, -int64(i%11))
+		}
+		for k := range dims {
+			size := int64(1 + (i+k*i/4)%4)
+			if shapes == "many" {
+				size = 100 + r.Int64N(900)
+			}
+			x.Size = append(x.Size, size)
+			p.Need[k] += size * x.Count
+			for q := range min(i%3, 2) {
+				x.Takes = append(x.Takes, Take{int32(2*k + 1 - q), size})
+				p.Room[2*k+1-q] += size * x.Count / 2
+			}
+		}
+		x.Gives = x.Size
+		p.Rows = append(p.Rows, x)
+	}
+	for k := range p.Need {
+		p.Need[k] /= 4
+		p.Wanted[k] = p.Need[k]
+	}
 	return p
 }
 
-// TestCoverNoAllocs shows that a warm worker allocates nothing.
-func TestCoverNoAllocs(t *testing.T) {
-	var w Worker
-	var s Selection
-	p, ordered, tooMuch := benchProblem(30), benchProblem(30), benchProblem(30)
-	ordered.Order.Compare = mostWork
-	tooMuch.Needs = shorts(vec{1000})
-	limited := benchProblem(30)
-	limited.Limit = &cost.Total{Units: 3, Levels: cost.Levels{LevelVictims: 3}}
-	for _, tt := range []struct {
-		name string
-		run  func()
-	}{
-		{"Greedy", func() { w.Greedy(&s, p) }},
-		{"Least", func() { w.Least(&s, p, 1000) }},
-		{"Least/few steps", func() { w.Least(&s, p, 10) }},
-		{"Least/order of the caller", func() { w.Least(&s, ordered, 1000) }},
-		{"Least/too little", func() { w.Least(&s, tooMuch, 1000) }},
-		{"Least/limit", func() { w.Least(&s, limited, 1000) }},
-	} {
-		if n := testing.AllocsPerRun(20, tt.run); n != 0 {
-			t.Errorf("%s: %v allocations, want 0", tt.name, n)
+// What a search of one problem takes: all of it within 2000 steps, or its preparation.
+func BenchmarkSolve(b *testing.B) {
+	for _, steps := range []int{2000, 0} {
+		for _, n := range []int{10, 30, 100, 300} {
+			for _, shapes := range []string{"few", "many"} {
+				for _, dims := range []int{1, 2, 8, 16} {
+					b.Run(fmt.Sprintf("steps=%d/rows=%d/shapes=%s/dims=%d", steps, n, shapes, dims), func(b *testing.B) {
+						p := benchProblem(n, dims, shapes)
+						s := pose(p)
+						b.ReportAllocs()
+						for b.Loop() {
+							s.Pose(p)
+							if !s.Solve(p, nil, nil, steps).Found {
+								b.Fatal("nothing found")
+							}
+						}
+						b.ReportMetric(float64(s.Steps()), "steps")
+						b.ReportMetric(float64(b.Elapsed())/float64(s.Meter.Used), "ns/elementary")
+					})
+				}
+			}
 		}
 	}
 }
 
-// TestCoverAlike shows that units that are alike cost no steps: of a thousand
-// that differ in work and key only, the search decides once how many to take.
-func TestCoverAlike(t *testing.T) {
-	p := &Problem{Order: planOrder, Needs: shorts(vec{500}), Capacity: vec{1000}}
-	for i := range 1000 {
-		p.Units = append(p.Units, unitOf(fmt.Sprintf("task-%03d", i), 1).work(uint64(1000-i)).Unit)
-	}
-	var w Worker
-	var s Selection
-	w.Least(&s, p, 10)
-	if !s.Proven || s.Steps > 1 {
-		t.Errorf("proven %t in %d steps, want true in 1", s.Proven, s.Steps)
-	}
-	// The second half of the units has the least work.
-	if len(s.Units) != 500 || s.Units[0] != 500 {
-		t.Errorf("%d units from %d on, want 500 from 500 on", len(s.Units), s.Units[0])
+// What a look at a node takes, if the incumbent has as many victims as the node may have.
+func BenchmarkClimb(b *testing.B) {
+	for e, name := range []string{glance: "glance", bound: "bound", seek: "seek"} {
+		for _, n := range []int{10, 30, 100, 300} {
+			for _, dims := range []int{1, 8} {
+				b.Run(fmt.Sprintf("%s/rows=%d/dims=%d", name, n, dims), func(b *testing.B) {
+					p := benchProblem(n, dims, "many")
+					s := pose(p)
+					best := *s.Solve(p, nil, nil, 2000)
+					s.Best.Found, s.Best.Node, s.Best.Total = true, 9, best.Total
+					s.Best.Total.Levels[8]--
+					s.Best.Note(s.Capacity)
+					s.Meter.Used = 0
+					b.ReportAllocs()
+					for b.Loop() {
+						s.climb(p, effort(e))
+					}
+					b.ReportMetric(float64(b.Elapsed())/float64(s.Meter.Used), "ns/elementary")
+				})
+			}
+		}
 	}
 }
 
-func BenchmarkWorker(b *testing.B) {
-	for _, n := range []int{10, 30, 100} {
-		p := benchProblem(n)
-		for _, bb := range []struct {
-			name  string
-			solve func(w *Worker, s *Selection)
-		}{
-			{"Greedy", func(w *Worker, s *Selection) { w.Greedy(s, p) }},
-			{"Least", func(w *Worker, s *Selection) { w.Least(s, p, DefaultSteps) }},
+// A warm search allocates nothing.
+func TestNoAllocs(t *testing.T) {
+	for _, shapes := range []string{"few", "many"} {
+		p := benchProblem(30, 4, shapes)
+		s := pose(p)
+		limit := s.Solve(p, nil, nil, enough).Total
+		for name, run := range map[string]func(){
+			"search":    func() { s.Pose(p); s.Solve(p, nil, nil, 2000) },
+			"few steps": func() { s.Solve(p, nil, nil, 0) },
+			"a limit":   func() { s.Solve(p, &limit, nil, 2000) },
+			"bound":     func() { s.climb(p, seek) },
 		} {
-			b.Run(fmt.Sprintf("%s/units=%d", bb.name, n), func(b *testing.B) {
-				var w Worker
-				var s Selection
-				b.ReportAllocs()
-				for b.Loop() {
-					bb.solve(&w, &s)
-				}
-				if !s.Found {
-					b.Fatal("nothing found")
-				}
-				b.ReportMetric(float64(len(s.Units)), "victims")
-				b.ReportMetric(float64(s.Steps), "steps")
-			})
+			if n := testing.AllocsPerRun(20, run); n != 0 {
+				t.Errorf("%s, %s shapes: %v allocations", name, shapes, n)
+			}
 		}
 	}
 }

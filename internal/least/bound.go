@@ -4,181 +4,530 @@ package least
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Classes are decided one after another, so what a search can still hope for
-// is what the classes from some on can give. That is computed here, once.
+// Bounds in branch and bound. Of the rows from a place on it is known beforehand what they give
+// at most and have at least of all that decides. Levels that are summed up have the price bound
+// as well, on what is still open. It is asked for at every step, so all that is the same in every
+// set is left out when there is a new goal.
 
-// buildSuffixes computes, for every class i, what the classes from i on have at
-// least: bounds for the search.
-func (w *Worker) buildSuffixes() {
-	n, types := len(w.classes), w.types
-	w.least = rows.Zeros(w.least, (n+1)*types)
-	w.lowest = rows.Zeros(w.lowest, n+1)
-	for i := n - 1; i >= 0; i-- {
-		c := &w.classes[i]
-		w.lowest[i] = c.levels
-		least := w.least[i*types : (i+1)*types]
-		for t := range least {
-			least[t] = c.size.At(t)
+// A priced is a level that is summed up, with prices that tell of it.
+type priced struct {
+	knapsack
+	level int
+	base  int64 // for each victim: the value of a unit is what it has beyond that
+	price []int64
+	items []item // the rows that are worth anything, in their order
+	leads bool   // rows are decided in that order
+}
+
+// An item is a row in a knapsack.
+type item struct {
+	value, worth, count int64
+	row, place          int32
+}
+
+// survey finds out which levels the rows have any of, and whether each unit counts one.
+func (x *solver) survey() {
+	x.some, x.single = x.some[:0], true
+	has := [cost.NumLevels]bool{}
+	for _, i := range x.order {
+		levels := &x.p.Rows[i].Levels
+		x.single = x.single && levels[x.s.Order.Count] == 1
+		for level, v := range levels {
+			has[level] = has[level] || v != 0
 		}
-		if i+1 == n {
+	}
+	for level, any := range has {
+		if any {
+			x.some = append(x.some, int8(level))
+		}
+	}
+}
+
+// has reports whether some row has any of a level, with its low half.
+func (x *solver) has(level int) bool {
+	return slices.Contains(x.some, int8(level)) || x.s.isWide(level) && slices.Contains(x.some, int8(level+1))
+}
+
+// price makes the priced levels: those that are summed up, at the prices at which the ladder's
+// bound is the highest.
+func (x *solver) price() {
+	s, l := x.s, &x.s.ladder
+	x.priced, x.floored = x.priced[:0], 0
+	clear(x.pricedAt[:])
+	if s.Order.Compare != nil || len(x.order) == 0 || s.Meter.Over() {
+		return // no prices
+	}
+	if l.p != x.p {
+		x.standIn.Found = false
+		x.climb(bound)
+	}
+	x.floor, x.floored = l.levels, l.rungs
+	l.kept = append(l.kept[:0], x.order...)
+	for level := range cost.NumLevels {
+		if x.has(level) && !s.Order.IsMax(level) && !s.isLow(level) && (level != s.Order.Overrun || level == 0) {
+			x.priced = rows.Next(x.priced)
+			x.pricedAt[level] = int32(len(x.priced))
+			x.priceLevel(level, &x.priced[len(x.priced)-1])
+		}
+	}
+	l.p = nil // what is kept is not that of a climb any more
+}
+
+// climb lets the ladder bound the problem with the stand-in for the incumbent.
+func (x *solver) climb(e effort) bool {
+	s, incumbent := x.s, x.s.Best
+	s.Best, s.ties = &x.standIn, true
+	ok := s.climb(x.p, e)
+	s.Best, s.ties = incumbent, false
+	return ok
+}
+
+// priceLevel prices a level.
+func (x *solver) priceLevel(level int, q *priced) {
+	s, l := x.s, &x.s.ladder
+	s.Meter.Pay(int64(len(x.order) * (2*priceWork + len(s.prices.dims))))
+	if q.price = append(q.price[:0], l.prices[level]...); len(q.price) != len(s.prices.dims) {
+		q.price = append(q.price[:0], s.prices.even...)
+	}
+	l.weigh(q.price)
+	q.level, q.worth, q.order = level, append(q.worth[:0], l.worth...), q.order[:0]
+	for _, i := range x.order {
+		q.order = append(q.order, ratio{row: i})
+	}
+	if level <= s.Order.Count {
+		x.rate(q, 0)
+	} else {
+		x.chooseBase(q)
+	}
+	x.settle(q)
+}
+
+// rate sets what units have of a level beyond so much for each victim. The rows stay in the order
+// that they have.
+func (x *solver) rate(q *priced, base int64) {
+	q.base, q.value = base, slices.Grow(q.value[:0], len(x.p.Rows))[:len(x.p.Rows)]
+	for k := range q.order {
+		i := q.order[k].row
+		levels := &x.p.Rows[i].Levels
+		q.value[i] = x.s.valueOf(q.level, levels) - base*levels[x.s.Order.Count]
+		q.order[k] = q.ratio(i)
+	}
+}
+
+// settle sorts the rows of a level, with the base that it has.
+func (x *solver) settle(q *priced) {
+	q.sort()
+	q.items = q.items[:0]
+	for _, r := range q.order {
+		if i := r.row; q.worth[i] > 0 {
+			q.items = append(q.items, item{q.value[i], q.worth[i], x.p.Rows[i].Count, i, 0})
+		}
+	}
+}
+
+// chooseBase sets what units have of a level behind the one that counts. Sets of the same
+// number of victims are compared, so a base may be taken off for each victim, as long as no
+// value becomes negative. It is a Lagrange multiplier of their number: a lower base makes each
+// victim dearer, so that the knapsack takes fewer and larger units. A search that takes long
+// tries several, and takes the one that bounds the whole problem best.
+func (x *solver) chooseBase(q *priced) {
+	count := x.s.Order.Count
+	least, most := int64(noLimit), int64(-noLimit)
+	for _, i := range x.order {
+		levels := &x.p.Rows[i].Levels
+		v := floorDiv(x.s.valueOf(q.level, levels), levels[count])
+		least, most = min(least, v), max(most, v)
+	}
+	spread := most - least
+	if !x.long || spread == 0 {
+		x.rate(q, least-spread)
+		return
+	}
+	x.s.Meter.Pay(int64(tries * priceWork * len(x.order)))
+	more := x.least(&x.priced[x.pricedAt[count]-1], 0, noLimit)
+	best, base := int64(-noLimit), least
+	for k := range int64(tries) {
+		b := least - spread*k*k/4
+		x.rate(q, b)
+		if low := b*more + x.fillAll(q); low > best {
+			best, base = low, b
+		}
+	}
+	x.rate(q, base)
+}
+
+// tries is how many bases are tried.
+const tries = 8
+
+// fillAll returns the least of a level with which all rows give what is needed, if units could
+// be cut.
+func (x *solver) fillAll(q *priced) int64 {
+	open := x.open(q)
+	if open <= 0 {
+		return 0
+	}
+	q.sortUpTo(x.p.Rows, open)
+	low, last := q.fill(x.p.Rows, open)
+	if last.row < 0 {
+		return mostValue
+	}
+	return low
+}
+
+// findLeast computes what the rows from each place on have at least.
+func (x *solver) findLeast() {
+	p, n, types := x.p, len(x.order), len(x.freed)
+	x.leastLevels = rows.Zeros(x.leastLevels, n+1)
+	x.leastSize = rows.Zeros(x.leastSize, (n+1)*types)
+	x.leastLost = rows.Zeros(x.leastLost, n+1)
+	for at := n - 1; at >= 0; at-- {
+		r := &p.Rows[x.order[at]]
+		x.leastLevels[at], x.leastLost[at] = r.Levels, x.s.work(r, 0)
+		// Behind the level that counts it is the least for each victim.
+		count := r.Levels[x.s.Order.Count]
+		for level := x.s.Order.Count + 1; level < cost.NumLevels; level++ {
+			if !x.s.Order.IsMax(level) {
+				x.leastLevels[at][level] = floorDiv(r.Levels[level], count)
+			}
+		}
+		size := rows.At(x.leastSize, at, types)
+		copy(size, r.Size)
+		if at+1 == n {
 			continue
 		}
-		for l := range c.levels {
-			w.lowest[i][l] = min(c.levels[l], w.lowest[i+1][l])
+		if later := x.leastLost[at+1]; later.Compare(x.leastLost[at]) < 0 {
+			x.leastLost[at] = later
 		}
-		for t := range least {
-			least[t] = min(least[t], w.least[(i+1)*types+t])
+		for _, level := range x.some {
+			x.leastLevels[at][level] = min(x.leastLevels[at][level], x.leastLevels[at+1][level])
+		}
+		for t, v := range rows.At(x.leastSize, at+1, types) {
+			size[t] = min(size[t], v)
 		}
 	}
 }
 
-// buildAvail computes, for every class i and every row, how much of the row the
-// classes from i on can cover at most, if units could be split.
-func (w *Worker) buildAvail() {
-	w.fillAvail(&w.avail, w.natural)
-}
-
-// fillAvail is buildAvail for classes in some order.
-func (w *Worker) fillAvail(dst *[]int64, order []int32) {
-	n, height := len(order), len(w.rows)
-	avail := rows.Zeros(*dst, (n+1)*height)
-	*dst = avail
-	for r := range height {
-		// What later classes leave of each pack. Only those that cover the row
-		// take from it: no others need be chosen.
-		w.sums = w.sums[:0]
-		for _, pack := range w.tight {
-			w.sums = append(w.sums, pack.room)
+// findMost computes what the rows from each place on give at most, of each dimension by itself.
+//
+// Of a type the rows give what they take of its limits, but for gangs. These limits are chains,
+// so to fill them row by row, in any order, gives the most.
+func (x *solver) findMost() {
+	p, n, dims := x.p, len(x.order), len(x.p.Need)
+	x.avail = rows.Zeros(x.avail, (n+1)*dims)
+	for k := range dims {
+		x.sums = x.sums[:0] // what later rows leave of each limit
+		for _, room := range p.Room {
+			x.sums = append(x.sums, max(room, 0))
 		}
-		w.spend(int64(len(w.tight)))
 		for at := n - 1; at >= 0; at-- {
-			c := &w.classes[order[at]]
-			w.spend(int64(1 + len(c.pack)))
-			all := int64(c.count) * w.amount(order[at], int32(r))
-			avail[at*height+r] = addCapped(avail[(at+1)*height+r], w.through(c, w.rows[r].typ, all))
+			r := &p.Rows[x.order[at]]
+			all := min(r.Gives[k], p.Need[k]) * r.Count
+			if all > 0 && !r.Gang && p.Typ[k] >= 0 && r.Gives[k] <= p.Need[k] {
+				for _, t := range r.Takes {
+					if p.Types[t.Limit] == p.Typ[k] && t.Amount > 0 {
+						all = min(all, x.sums[t.Limit])
+					}
+				}
+				for _, t := range r.Takes {
+					if p.Types[t.Limit] == p.Typ[k] && t.Amount > 0 {
+						x.sums[t.Limit] -= all
+					}
+				}
+			}
+			x.avail[at*dims+k] = addCapped(x.avail[(at+1)*dims+k], all)
 		}
 	}
 }
 
-// through returns how much of an amount that class c has of a type the packs
-// that bind it let through, and takes that from what they leave. Since bounds
-// are chains, the sum over classes is the largest there is, in whatever order
-// they come. Parts are of many packs: what units of them have counts in full.
-func (w *Worker) through(c *class, typ int32, amount int64) int64 {
-	if c.parted {
-		return amount
+func addCapped(a, b int64) int64 {
+	if s := a + b; s >= 0 {
+		return s
 	}
-	for _, t := range c.pack {
-		if w.tight[t.row].typ == typ && t.amount > 0 {
-			amount = min(amount, w.sums[t.row])
-		}
-	}
-	for _, t := range c.pack {
-		if w.tight[t.row].typ == typ && t.amount > 0 {
-			w.sums[t.row] -= amount
-		}
-	}
-	return amount
+	return noLimit
 }
 
-// buildByRow orders the classes that cover each row by falling amount.
-func (w *Worker) buildByRow() {
-	n := len(w.classes)
-	w.ordered = true
-	w.byRow = w.byRow[:0]
-	for r := range int32(len(w.rows)) {
-		from := len(w.byRow)
-		for i := range n {
-			w.byRow = append(w.byRow, int32(i))
-		}
-		slices.SortFunc(w.byRow[from:], func(a, b int32) int {
-			return cmp.Or(cmp.Compare(w.amount(b, r), w.amount(a, r)), cmp.Compare(a, b))
-		})
-	}
-	w.spend(int64(n) * int64(len(w.rows)) * int64(bits.Len(uint(n))))
-}
-
-// buildAmounts tells what a unit of each class covers of each row.
-func (w *Worker) buildAmounts() {
-	w.amounts = rows.Zeros(w.amounts, len(w.classes)*len(w.rows))
-	for i := range w.classes {
-		for _, t := range w.classes[i].cover {
-			w.amounts[i*len(w.rows)+int(t.row)] = t.amount
+// reaches reports whether the rows from a place on could give what is open, if they could be
+// cut.
+func (x *solver) reaches(at int) bool {
+	avail := x.avail[at*len(x.rem):]
+	for k, rem := range x.rem {
+		if rem > avail[k] {
+			return false
 		}
 	}
+	return true
 }
 
-// amount returns what a unit of class i covers of row r.
-func (w *Worker) amount(i, r int32) int64 { return w.amounts[int(i)*len(w.rows)+int(r)] }
-
-// A search that takes more than a few steps is worth a bound on work, which costs more to
-// prepare. It says nothing if no two units lose different work.
-
-// boundWorkAfter is the number of steps after which the bound on work is prepared. Nearly all
-// searches on a node end before it. It was measured once on hard and plain loads of
-// package workload: with 8 and with 128, decisions take the same steps within 0.1 % and
-// the same time.
-const boundWorkAfter = 32
-
-// mostWorks is for how many units the least work is known. Sets of more units use the
-// least of so many, which is a bound too. With 8 and with 32, decisions of the same loads
-// take the same steps.
-const mostWorks = 16
-
-// workBounds are prepared once for a problem.
-type workBounds struct {
-	ready bool
-	// least[i*(mostWorks+1)+m] is the least work of m units of classes i and on.
-	least  []resources.Wide
-	rising []resources.Wide // scratch
+// A rung is one of what decides, in which sets may differ from the goal.
+type rung struct {
+	kind  kind
+	level int8
+	wide  bool    // it has a low half
+	sign  int8    // if it is decided: how all sets compare with the goal
+	most  int64   // what the goal has
+	floor int64   // what sets have at least that have no more than the floor before
+	q     *priced // or nil
 }
 
-// buildLeastWork computes, for every class i, the least work of any number of
-// units of the classes from i on.
-func (w *Worker) buildLeastWork() {
-	d := &w.works
-	d.ready = true
-	n := len(w.classes)
-	d.least = rows.Zeros(d.least, (n+1)*(mostWorks+1))
-	d.rising = d.rising[:0] // the least, rising
-	for i := n - 1; i >= 0; i-- {
-		c := &w.classes[i]
-		for _, m := range w.members[c.first : c.first+min(c.count, mostWorks)] {
-			at, _ := slices.BinarySearchFunc(d.rising, w.p.Units[m].Work, resources.Wide.Compare)
-			if at == mostWorks {
+// A kind is how a rung is bounded.
+type kind uint8
+
+const (
+	decided kind = iota
+	maximum
+	sum     // not behind the level that counts
+	counted // the level that counts
+	later   // a sum behind that
+	work
+	excess
+)
+
+// aim lists the rungs, for a new goal. What all sets have as the goal does is no rung, and what
+// comes after a difference in all sets is none.
+func (x *solver) aim() {
+	goal, s := x.goal(), x.s
+	if x.rungs = x.rungs[:0]; goal == nil || s.Order.Compare != nil {
+		return
+	}
+	for k, what := range s.sequence {
+		switch {
+		case what == cost.ByWork:
+			x.rungs = append(x.rungs, rung{kind: work})
+			continue
+		case what == cost.ByExcess:
+			x.rungs = append(x.rungs, rung{kind: excess})
+			continue
+		case k > 0 && s.isLow(int(what)):
+			continue // its high half speaks for both
+		}
+		level := int(what)
+		r := rung{level: what, wide: s.isWide(level), most: s.valueOf(level, &goal.Levels), floor: -noLimit}
+		if k < x.floored {
+			r.floor = s.valueOf(level, &x.floor)
+		}
+		if at := x.pricedAt[level]; at > 0 {
+			r.q = &x.priced[at-1]
+		}
+		switch v, same := x.same(level); {
+		case r.most == mostValue:
+			r.sign = -1 // beyond what is told apart
+		case same && (r.floor == v || k >= x.floored):
+			r.sign = int8(cmp.Compare(v, r.most))
+			if r.sign == 0 {
 				continue
 			}
-			d.rising = slices.Insert(d.rising[:min(len(d.rising), mostWorks-1)], at, w.p.Units[m].Work)
+		case s.Order.IsMax(level):
+			r.kind = maximum
+		case level < s.Order.Count:
+			r.kind = sum
+		case level == s.Order.Count:
+			r.kind = counted
+		default:
+			r.kind = later
 		}
-		least := d.least[i*(mostWorks+1):][:mostWorks+1]
-		for m, work := range d.rising {
-			least[m+1] = least[m].Add(work)
-		}
-		for m := len(d.rising) + 1; m <= mostWorks; m++ {
-			least[m] = least[m-1]
+		if x.rungs = append(x.rungs, r); r.kind == decided {
+			return
 		}
 	}
 }
 
-// leastWork returns a work that so many units of the classes from i on lose at
-// least.
-func (w *Worker) leastWork(i int, units int64) resources.Wide {
-	return w.works.least[i*(mostWorks+1)+int(min(units, mostWorks))]
+// same returns what all sets have of a level, if they have the same.
+func (x *solver) same(level int) (v int64, ok bool) {
+	switch o := x.s.Order; {
+	case level == o.Overrun && level > 0 && len(x.s.Budgets) > 0:
+		return 0, false
+	case !o.IsMax(level):
+		return 0, !x.has(level)
+	}
+	for k, i := range x.order {
+		if w := x.p.Rows[i].Levels[level]; k == 0 {
+			v = w
+		} else if v != w {
+			return 0, false
+		}
+	}
+	return v, len(x.order) > 0
 }
 
-// workAtLeast returns the work that the present set loses at least with so many more units
-// of the classes from i on. The bound takes time to build, and so only long searches have
-// it.
-func (w *Worker) workAtLeast(i int, more int64) resources.Wide {
-	if !w.works.ready {
-		return w.total.Work
+// beaten reports whether no set that completes the present one with rows from a place on can
+// matter.
+func (x *solver) beaten(at int) bool {
+	if !x.reaches(at) {
+		return true
 	}
-	return w.total.Work.Add(w.leastWork(i, more))
+	goal, s := x.goal(), x.s
+	if goal == nil {
+		return false
+	}
+	if s.Order.Compare != nil {
+		x.now = x.total
+		x.now.Excess = cost.Excess(x.freed, x.p.Wanted, s.Capacity)
+		return x.total.Units > 0 && s.Order.Compare(&x.now, goal) > 0
+	}
+	// So many victims are to come if a set has as many as the goal, and so many units at least.
+	more, units := int64(1), int64(1)
+	levels, lowest, floored := &x.total.Levels, &x.leastLevels[at], true
+	for k := range x.rungs {
+		r := &x.rungs[k]
+		if r.kind >= work && (x.levels && x.answer.Found || s.Lesser) {
+			return true
+		}
+		low := int64(0)
+		switch r.kind {
+		case decided:
+			return r.sign > 0
+		case work:
+			if c := x.total.Work.Add(x.leastWork(at, units)).Compare(goal.Work); c != 0 {
+				return c > 0
+			}
+			continue
+		case excess:
+			excess := cost.Excess(x.leastFreed(at, units), x.p.Wanted, s.Capacity)
+			if c := excess.Compare(goal.Excess); c != 0 {
+				return c > 0
+			}
+			continue
+		case maximum:
+			if low = lowest[r.level]; x.total.Units > 0 {
+				low = max(low, levels[r.level])
+			}
+		case sum, counted:
+			switch low = x.value(r, levels); {
+			case r.kind == counted && x.told(r.most):
+				low += x.countsAtLeast(at, r.most-low)
+			case r.q != nil:
+				low = addValue(low, x.least(r.q, at, r.most-low), 1)
+			}
+			if r.kind == counted {
+				// If that is as many as the goal has, so many more are to come.
+				if more = max(r.most-levels[r.level], 1); x.single {
+					units = more
+				}
+			}
+		case later:
+			total := x.value(r, levels)
+			low = total + x.value(r, lowest)*more
+			if r.q != nil && low <= r.most && (!floored || r.floor <= r.most) {
+				total += r.q.base * more
+				low = max(low, total+x.least(r.q, at, r.most-total))
+			}
+		}
+		if floored {
+			low = max(low, r.floor)
+			floored = r.floor == r.most
+		}
+		if low != r.most {
+			return low > r.most
+		}
+	}
+	return x.levels && x.answer.Found || s.Lesser
+}
+
+// value returns what levels have of a rung.
+func (x *solver) value(r *rung, levels *cost.Levels) int64 {
+	if r.wide {
+		return x.s.valueOf(int(r.level), levels)
+	}
+	return levels[r.level]
+}
+
+// A workOf is a unit with what it loses.
+type workOf struct {
+	work      resources.Wide
+	row, unit int32
+}
+
+// leastWork returns what so many units more of the rows from a place on lose at least.
+func (x *solver) leastWork(at int, units int64) (work resources.Wide) {
+	if units == 1 {
+		return x.leastLost[at]
+	}
+	if !x.listed {
+		x.listWorks()
+	}
+	for k := 0; k < len(x.works) && units > 0; k++ {
+		u := &x.works[k]
+		if x.looked++; int(x.place[u.row]) >= at && u.unit >= x.taken[u.row] {
+			work = work.Add(u.work)
+			units--
+		}
+	}
+	return work
+}
+
+// listWorks lists all units by what they lose.
+func (x *solver) listWorks() {
+	x.works, x.listed = x.works[:0], true
+	for _, i := range x.order {
+		r := &x.p.Rows[i]
+		for unit := range r.Count {
+			x.works = append(x.works, workOf{x.s.work(r, unit), i, int32(unit)})
+		}
+	}
+	x.s.Meter.Pay(int64(8 * len(x.works)))
+	slices.SortFunc(x.works, func(a, b workOf) int {
+		return cmp.Or(a.work.Compare(b.work), cmp.Compare(a.row, b.row), cmp.Compare(a.unit, b.unit))
+	})
+}
+
+// leastFreed returns what a set frees at least, per type, that takes so many more units of
+// the rows from a place on.
+func (x *solver) leastFreed(at int, more int64) []int64 {
+	x.sums = append(x.sums[:0], x.freed...)
+	for t, v := range rows.At(x.leastSize, at, len(x.freed)) {
+		x.sums[t] += more * v
+	}
+	return x.sums
+}
+
+// open returns what is open at the prices of a level.
+func (x *solver) open(q *priced) (open int64) {
+	for k, price := range q.price {
+		if rem := x.rem[k]; rem > 0 {
+			d := &x.s.prices.dims[k]
+			open += min(rem>>d.shift, d.whole) * price
+		}
+	}
+	return open
+}
+
+// least returns the least of a level with which the rows from a place on give what is open,
+// if units could be cut. Of more than the most it says no more than that.
+func (x *solver) least(q *priced, at int, most int64) (value int64) {
+	open := x.open(q)
+	if open <= 0 {
+		if q.level == x.s.Order.Count {
+			return 1 // something is open, and if not at these prices
+		}
+		return 0
+	}
+	items := q.items
+	if q.leads {
+		items = items[min(at, len(items)):]
+	}
+	for k := range items {
+		i := &items[k]
+		if int(i.place) < at {
+			continue
+		}
+		left := i.count
+		if int(i.place) == at {
+			left -= int64(x.taken[i.row])
+		}
+		if value > most || enoughOf(left, i.worth, open) {
+			x.looked += k + 1
+			return min(value+cut(i.value, open, i.worth), mostValue)
+		}
+		open -= left * i.worth
+		value = addValue(value, i.value, left)
+	}
+	x.looked += len(items)
+	return mostValue // all together are not enough
 }

@@ -5,310 +5,492 @@ package least
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"pgregory.net/rapid"
+
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
-	"pgregory.net/rapid"
 )
 
-// coverOrders are orders that callers may want, for the worker and for its
-// slow twin. None calls a set cheaper than a part of it; some call it as cheap.
-var coverOrders = []struct {
-	name string
-	fast func(a, b *cost.Total) int
-	slow func(a, b *slowSet) int
-}{
-	{"the default", nil, nil},
-	{"units, work",
-		func(a, b *cost.Total) int { return cmp.Or(cmp.Compare(a.Units, b.Units), a.Work.Compare(b.Work)) },
-		func(a, b *slowSet) int { return cmp.Or(cmp.Compare(len(a.units), len(b.units)), a.work.Cmp(b.work)) }},
-	{"units, most work",
-		func(a, b *cost.Total) int { return cmp.Or(cmp.Compare(a.Units, b.Units), b.Work.Compare(a.Work)) },
-		func(a, b *slowSet) int { return cmp.Or(cmp.Compare(len(a.units), len(b.units)), b.work.Cmp(a.work)) }},
-	{"work alone",
-		func(a, b *cost.Total) int { return a.Work.Compare(b.Work) },
-		func(a, b *slowSet) int { return a.work.Cmp(b.work) }},
-	{"excess alone",
-		func(a, b *cost.Total) int { return a.Excess.Compare(b.Excess) },
-		func(a, b *slowSet) int { return a.excess.Cmp(b.excess) }},
-	{"no opinion",
-		func(a, b *cost.Total) int { return 0 },
-		func(a, b *slowSet) int { return 0 }},
+// The order of plans, as package victims has it.
+var planOrder = cost.Order{Max: 1<<3 | 1<<4, Carry: 1 << 7, Overrun: 1, Count: 8}
+
+// A field is nodes with their problems, and a host of them.
+type field struct {
+	few    bool // units elsewhere are stated in any case
+	search *Search
+	meter  Meter
+	best   Best
+	nodes  []node
+	skips  bool    // sums tell all
+	taken  []int32 // of the best
+	ties   bool    // sets that cost as much as the best are of interest
+	wrong  string  // what was wrong with a set that was offered
 }
 
-// coverCase is a small random problem with its slow twin.
-type coverCase struct {
-	Problem
-	slow  slowProblem
-	best  *slowSet // nil where no set meets the needs
-	order string
+// A node has the problem of its own units, that with units elsewhere, and a rough one.
+type node struct {
+	near, all, rough Problem
+	keys             [][][]string // by row and unit of all
+	admitted         bool
+	plans            []set // of all its units, within limits and with nothing to give back
 }
 
-func (c *coverCase) String() string { return c.order + "\n" + pictureOf(&c.Problem) }
-
-// coverCases draws problems in which ties are frequent: few shapes of units,
-// small levels and amounts, which all may also be very large. Needs and rooms
-// are parts of what there is, so that most problems have a set.
-func coverCases() *rapid.Generator[*coverCase] {
-	return rapid.Custom(func(t *rapid.T) *coverCase {
-		order := rapid.SampledFrom(append(slices.Repeat(coverOrders[:1], 6), coverOrders[1:]...)).Draw(t, "order")
-		c := &coverCase{order: order.name}
-		c.slow = slowProblem{&c.Problem, order.slow}
-		g := coverDraw{
-			T: t, slow: c.slow, Problem: &c.Problem, types: between(t, "types", 1, 3),
-			scale: rapid.SampledFrom([]int64{1, 1, 1, 1 << 55}).Draw(t, "scale"),
-		}
-		c.Order = g.order()
-		c.Order.Compare = order.fast
-		if between(t, "sequence", 0, 2) == 1 {
-			c.Order.Sequence = g.sequence()
-		}
-		c.Needs = make([]resources.Vector, rapid.SampledFrom([]int{1, 1, 1, 2, 2, 0, 2, 3, 3, 4, 3}).Draw(t, "needs"))
-		c.Bounds = make([]Bound, rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "bounds"))
-		for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "budgets") {
-			c.Budgets = append(c.Budgets, int64(between(t, "left", -1, 3)))
-		}
-		g.units()
-		g.needs()
-		g.bounds()
-		g.wanted()
-		c.Capacity = g.vector("capacity", 0, 1, 2, 3, 10, 20)
-		c.best = c.slow.least()
-		return c
-	})
-}
-
-func between(t *rapid.T, label string, least, most int) int {
-	return rapid.IntRange(least, most).Draw(t, label)
-}
-
-// coverDraw draws the parts of a problem one after another.
-type coverDraw struct {
+// cast draws parts of a field one after another.
+type cast struct {
 	*rapid.T
-	*Problem
-	slow  slowProblem
-	types int
-	scale int64
+	f           *field
+	types, dims int
+	scale       int64
+	like        int   // one row in so many is like another one
+	outer       []int // by limit: the one around it, or as many as there are
+	keys        []string
 }
 
-// vector draws amounts of every type; sometimes of one more or fewer, for what
-// is beyond the length of a vector is zero.
-func (g *coverDraw) vector(label string, amounts ...int64) resources.Vector {
-	n := g.types + rapid.SampledFrom([]int{0, 0, 0, 0, 0, -1, -g.types, 1, 0, 0, 0, 0, 0, 0, 0}).Draw(g.T, label+" length")
-	v := rapid.SliceOfN(rapid.SampledFrom(amounts), n, n).Draw(g.T, label)
-	for i := range v {
-		v[i] *= g.scale
+func (c *cast) between(label string, least, most int) int {
+	return rapid.IntRange(least, most).Draw(c.T, label)
+}
+
+// often draws true in one of so many cases.
+func (c *cast) often(label string, one int) bool { return c.between(label, 1, one) == one }
+
+// amount draws a small amount, or a large one that is not round.
+func (c *cast) amount(label string, of ...int64) int64 {
+	v := rapid.SampledFrom(of).Draw(c.T, label)
+	if v > 0 && c.scale > 1 {
+		return v*c.scale + int64(c.between("odd", -1, 1))
 	}
 	return v
 }
 
-// part draws a part of what the units that count have of a type, or a little
-// more or less than all.
-func (g *coverDraw) part(label string, typ int, counts func(Part) bool) int64 {
-	all := make([]int32, len(g.Units))
-	for i := range all {
-		all[i] = int32(i)
-	}
-	sum := g.slow.sum(all, typ, counts)
-	third, quarter, fifth := sum/3, sum/4, sum/5
-	parts := []int64{sum - sum/2, sum - third, sum - 2*third, sum - quarter, sum - 2*quarter, sum - 3*quarter, sum - 4*fifth}
-	parts = slices.Concat(parts, []int64{0, sum - 1, sum, sum + 1}, parts, parts)
-	return rapid.SampledFrom(parts).Draw(g.T, label)
+// part draws a part of a sum, or a little more or less than all.
+func (c *cast) part(label string, sum int64) int64 {
+	return rapid.SampledFrom([]int64{
+		sum - sum/2, sum/3 + 1, sum - sum/4, sum / 4, sum / 5, sum/2 + 1, sum - sum/3, 2 * (sum / 5), sum / 3, sum / 2, 0, sum, sum + 1, sum - 1,
+	}).Draw(c.T, label)
 }
 
-// order draws the order of plans or any other.
-func (g *coverDraw) order() cost.Order {
-	if rapid.Bool().Draw(g.T, "order of plans") {
-		return planOrder
+// fields draws so many nodes. They have units elsewhere if there are several of them.
+func fields(most int) *rapid.Generator[*field] {
+	return rapid.Custom(func(t *rapid.T) *field {
+		c := cast{T: t, f: new(field), scale: rapid.SampledFrom([]int64{1, 1, 1, 1 << 54}).Draw(t, "scale")}
+		c.types, c.dims = c.between("types", 1, 3), c.between("dimensions", 1, 4)
+		c.like = rapid.SampledFrom([]int{3, 1, 1}).Draw(t, "like another")
+		for i := range 300 {
+			c.keys = append(c.keys, fmt.Sprintf("%03d", i*7%300))
+		}
+		f, order := c.f, c.order()
+		f.meter.Left, f.skips = 1<<40, rapid.Bool().Draw(t, "skips")
+		f.search = &Search{Host: f, Order: &order, Meter: &f.meter, Best: &f.best, Now: 100}
+		f.search.solver.early = rapid.SampledFrom([]int{1, 1, 1, 2, 3, 0}).Draw(t, "early")
+		for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "budgets") {
+			f.search.Budgets = append(f.search.Budgets, int64(c.between("left", -1, 3)))
+		}
+		for range c.types {
+			f.search.Capacity = append(f.search.Capacity, c.amount("capacity", 0, 1, 2, 3, 10, 20))
+		}
+		typ := make([]int32, c.dims)
+		for k := range typ {
+			typ[k] = int32(c.between("type", -1, c.types-1))
+		}
+		shared := [2]int{c.dims, c.dims}
+		if most > 1 && rapid.Bool().Draw(t, "elsewhere") {
+			shared[0], f.few = c.between("shared", 0, c.dims-1), c.often("few elsewhere", 3)
+		}
+		for n := range c.between("nodes", 1, most) {
+			f.search.Nodes = append(f.search.Nodes, int32(n))
+			f.nodes = append(f.nodes, c.node(int32(n), typ, shared))
+		}
+		for k := range c.between("priced", min(1, most-1), c.dims) {
+			whole := int64(1)
+			for i := range f.nodes {
+				whole = max(whole, f.nodes[i].all.Need[k])
+			}
+			f.search.Dims = append(f.search.Dims, Dim{int(typ[k]), whole * int64(c.between("whole", 1, 3))})
+		}
+		if most == 1 {
+			f.search.Pose(&f.nodes[0].near)
+			return f
+		}
+		f.search.Blind = order.Compare != nil
+		f.search.Reset()
+		for i := range f.nodes {
+			f.nodes[i].plans = f.minimal(&f.nodes[i].all)
+		}
+		return f
+	})
+}
+
+// order draws the order of plans or any other, and often what decides.
+func (c *cast) order() (o cost.Order) {
+	if o = planOrder; c.often("any order", 2) {
+		o = cost.Order{Count: c.between("count", 0, cost.NumLevels-1)}
+		o.Max = uint16(c.between("max", 0, 1<<cost.NumLevels-1)) &^ (1 << o.Count)
+		if o.Count > 0 {
+			o.Overrun = c.between("overrun", 0, o.Count-1)
+			o.Max &^= 1 << o.Overrun
+		}
+		if low := c.between("low half", 1, cost.NumLevels-1); low != o.Count && low-1 != o.Count && low != o.Overrun && low-1 != o.Overrun {
+			o.Carry, o.Max = 1<<low, o.Max&^(3<<(low-1))
+		}
 	}
-	count := between(g.T, "count", 0, cost.NumLevels-1)
-	o := cost.Order{Count: count, Max: uint16(between(g.T, "max", 0, 1<<cost.NumLevels-1)) &^ (1 << count)}
-	if count > 0 {
-		o.Overrun = between(g.T, "overrun", 0, count-1)
-		o.Max &^= 1 << o.Overrun
+	if c.often("sequence", 2) {
+		o.Sequence = c.sequence(&o)
 	}
-	if low := between(g.T, "low half", 0, cost.NumLevels-1); low > 0 && low != count && low-1 != count && low != o.Overrun && low-1 != o.Overrun {
-		o.Carry = 1 << low
-		o.Max &^= 3 << (low - 1)
+	if c.often("own comparison", 9) {
+		o.Compare = rapid.SampledFrom(comparisons).Draw(c.T, "comparison")
 	}
 	return o
 }
 
-// sequence draws a part of what decides, in any order: but halves of a number stay
-// together, and levels that may be negative come after the one that counts.
-func (g *coverDraw) sequence() (s []int8) {
-	o := &g.Order
+// comparisons are orders of callers. None calls a set cheaper than a part of it.
+var comparisons = []func(a, b *cost.Total) int{
+	func(a, b *cost.Total) int { return cmp.Or(cmp.Compare(a.Units, b.Units), b.Work.Compare(a.Work)) },
+	func(a, b *cost.Total) int { return a.Work.Compare(b.Work) },
+	func(a, b *cost.Total) int { return a.Excess.Compare(b.Excess) },
+	func(a, b *cost.Total) int { return 0 },
+}
+
+// sequence draws some of what decides, in any order: but halves of a number stay together,
+// and levels that may be negative come after the one that counts.
+func (c *cast) sequence(o *cost.Order) (s []int8) {
 	first, later := [][]int8{{cost.ByExcess}, {cost.ByWork}}, [][]int8{}
 	for l := range int8(cost.NumLevels) {
 		item := []int8{l}
+		if l+1 < cost.NumLevels && o.Carry>>(l+1)&1 != 0 {
+			item = append(item, l+1)
+		}
 		switch {
 		case int(l) == o.Count || o.Carry>>l&1 != 0:
-			continue
-		case l+1 < cost.NumLevels && o.Carry>>(l+1)&1 != 0:
-			item = []int8{l, l + 1}
-		}
-		if int(l) < o.Count || o.IsMax(int(l)) {
+		case int(l) < o.Count || o.IsMax(int(l)):
 			first = append(first, item)
-		} else {
+		default:
 			later = append(later, item)
 		}
 	}
-	first = rapid.Permutation(first).Draw(g.T, "before the count")
-	after := between(g.T, "of those after it", 0, len(first))
-	later = append(later, first[after:]...)
-	later = rapid.Permutation(later).Draw(g.T, "after the count")
-	s = append(slices.Concat(first[:after]...), int8(o.Count))
-	return append(s, slices.Concat(later[:between(g.T, "counted", 0, len(later))]...)...)
+	first = rapid.Permutation(first).Draw(c.T, "before the count")
+	split := c.between("before", 0, len(first))
+	later = rapid.Permutation(append(later, first[split:]...)).Draw(c.T, "after the count")
+	s = append(slices.Concat(first[:c.between("of these", 0, split)]...), int8(o.Count))
+	return append(s, slices.Concat(later[:c.between("of those", 0, len(later))]...)...)
 }
 
-// units draws units of few shapes, each with a key and work of its own.
-func (g *coverDraw) units() {
-	chains := g.chains()
-	var shapes []Unit
-	for range between(g.T, "shapes", 1, 8) {
-		u := Unit{
-			Size:   g.vector("size", 1, 2, 3, 0, 4, 5, 6),
-			Levels: g.levels(),
-			Bounds: rapid.SampledFrom(chains).Draw(g.T, "chain"),
-		}
-		u.Needs = g.some("counts", len(g.Needs))
-		u.Uses = g.uses()
-		if between(g.T, "gang", 0, 3) == 1 {
-			u.Parts = g.parts()
-		}
-		shapes = append(shapes, u)
+// node draws a node. Needs and rooms are parts of what there is.
+func (c *cast) node(n int32, typ []int32, shared [2]int) (x node) {
+	x.admitted = !c.often("not admitted", 8)
+	p := &x.all
+	p.Node, p.Typ, p.Shared = n, typ, shared
+	c.limits(p)
+	own := rapid.SampledFrom([]int{3, 4, 5, 1, 2, 6}).Draw(c.T, "rows")
+	c.rows(&x, own, 0)
+	if shared[0] < shared[1] {
+		c.rows(&x, c.between("rows elsewhere", 0, 2), shared[0])
 	}
-	keys := rapid.Permutation([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}).Draw(g.T, "keys")
-	n := rapid.SampledFrom([]int{4, 5, 6, 6, 7, 1, 2, 7, 3, 0, 8, 8, 8, 9, 10}).Draw(g.T, "units")
-	for _, key := range keys[:n] {
-		u := rapid.SampledFrom(shapes).Draw(g.T, "shape")
-		u.Key = key
-		if between(g.T, "more keys", 0, 7) == 1 {
-			u.More = []string{key + "2", "m" + key}
+	for k := range c.dims {
+		sum := int64(0)
+		for i := range p.Rows {
+			sum += p.Rows[i].Count * p.Rows[i].Gives[k]
 		}
-		u.Work = resources.Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "time"),
-			rapid.SampledFrom([]uint64{1, 1, 1, 2, 1 << 58}).Draw(g.T, "weight"))
-		g.Units = append(g.Units, u)
-	}
-}
-
-// uses draws what a unit takes of the budgets.
-func (g *coverDraw) uses() (uses []Use) {
-	for b := range g.Budgets {
-		if n := between(g.T, "uses", 0, 3); n > 0 {
-			uses = append(uses, Use{int32(b), int64(max(n-1, 1))})
+		if p.Need = append(p.Need, c.part("need", sum)); c.often("no need", 4) {
+			p.Need[k] = int64(c.between("less than nothing", -1, 0))
 		}
 	}
-	return uses
-}
-
-// some draws most of the numbers below n, ascending.
-func (g *coverDraw) some(label string, n int) (some []int32) {
-	for i := range n {
-		if between(g.T, label, 0, 5) != 1 {
-			some = append(some, int32(i))
-		}
+	if k := c.between("needed in any case", 0, 2*c.dims); k < shared[0] {
+		p.Need[k] = max(p.Need[k], 1)
 	}
-	return some
-}
-
-// parts draws parts of any needs and bounds, of the size of the unit or not.
-func (g *coverDraw) parts() []Part {
-	parts := make([]Part, between(g.T, "parts", 1, 3))
-	for i := range parts {
-		parts[i] = Part{
-			Size:   g.vector("part size", 1, 2, 3, 0, 4),
-			Needs:  g.some("part counts", len(g.Needs)),
-			Bounds: g.some("part is bound", len(g.Bounds)),
-		}
-	}
-	return parts
-}
-
-// chains draws what lies around each bound and returns the chain that begins
-// with each, and the empty one.
-func (g *coverDraw) chains() [][]int32 {
-	n := len(g.Bounds)
-	chains := make([][]int32, n+1)
-	for b := n - 1; b >= 0; b-- {
-		chains[b] = append([]int32{int32(b)}, chains[between(g.T, "outer", b+1, n)]...)
-	}
-	return chains
-}
-
-// needs draws how much each need is short of, sometimes nothing.
-func (g *coverDraw) needs() {
-	for n := range g.Needs {
-		short := g.vector("short", 1, 1, 1, 0, 1)
-		for t := range short {
-			if short[t] > 0 {
-				short[t] = g.part("part", t, func(p Part) bool { return slices.Contains(p.Needs, int32(n)) })
+	for l := range p.Room {
+		sum := int64(0)
+		for i := range p.Rows {
+			for _, t := range p.Rows[i].Takes {
+				if int(t.Limit) == l {
+					sum += p.Rows[i].Count * t.Amount
+				}
 			}
 		}
-		g.Needs[n] = short
+		if p.Room[l] = c.part("room", sum); c.often("broken", 9) {
+			p.Room[l] = -7
+		}
+	}
+	for t := range c.types {
+		if p.Wanted = append(p.Wanted, c.amount("wanted", 0, 1, 2, 4, 8)); c.often("wants what is needed", 2) {
+			for k, v := range p.Need {
+				if int(typ[k]) == t {
+					p.Wanted[t] = max(p.Wanted[t], v)
+				}
+			}
+		}
+	}
+	x.near = *p
+	x.near.Rows, x.near.Need = p.Rows[:own:own], slices.Clone(p.Need)
+	x.rough = c.relaxed(&x.near)
+	return x
+}
+
+// limits draws limits. Those of a type are chains.
+func (c *cast) limits(p *Problem) {
+	n := rapid.SampledFrom([]int{0, 0, 1, 2, 3, 4}).Draw(c.T, "limits")
+	p.Room, p.Types, c.outer = make([]int64, n), nil, nil
+	for l := range n {
+		c.outer = append(c.outer, c.between("outer", l+1, n))
+		p.Types = append(p.Types, int32(c.between("limited type", -1, c.types-1)))
 	}
 }
 
-// bounds draws the room of each bound, which may be less than nothing.
-func (g *coverDraw) bounds() {
-	for b := range g.Bounds {
-		room := resources.Limit{
-			Value:   g.vector("room", 1),
-			Defined: resources.Mask(between(g.T, "defined", 0, 1<<(g.types+1)-1)),
+// rows draws rows that give to dimensions from the given one on.
+func (c *cast) rows(x *node, n, from int) {
+	p := &x.all
+	counted := c.f.search.Order.Counts(cost.ByWork)
+	for range n {
+		var r Row
+		if len(p.Rows) > 0 && c.often("as another", c.like) {
+			r = c.another(p.Rows[c.between("which", 0, len(p.Rows)-1)], from)
+		} else {
+			r = c.row(p, from)
 		}
-		for t := range room.Value {
-			room.Value[t] = g.part("part", t, func(p Part) bool { return slices.Contains(p.Bounds, int32(b)) })
+		if r.Count = int64(rapid.SampledFrom([]int{1, 1, 2, 1, 1, 2, 3, 4}).Draw(c.T, "count")); r.Gang {
+			r.Count = 1
 		}
-		g.Bounds[b].Room = room
+		var keys [][]string
+		for range r.Count {
+			more := 0
+			if r.Gang {
+				more = c.between("more keys", 0, 2)
+			}
+			keys, c.keys = append(keys, c.keys[:1+more]), c.keys[1+more:]
+		}
+		slices.SortFunc(keys, slices.Compare)
+		r.Times, r.Works, r.Weight = nil, nil, 0
+		alike := c.f.search.Order.Compare != nil
+		switch kind := c.between("work", 0, 4); {
+		case kind < 2:
+			r.Weight = rapid.SampledFrom([]uint64{1, 1, 2, 1 << 58}).Draw(c.T, "weight")
+			for range r.Count {
+				r.Times = append(r.Times, 100-rapid.SampledFrom([]int64{0, 1, 1, 2, 3, -5, math.MaxInt64}).Draw(c.T, "time"))
+			}
+			if alike {
+				r.Times = slices.Repeat(r.Times[:1], len(r.Times))
+			}
+			if counted {
+				slices.SortFunc(r.Times, func(a, b int64) int { return cmp.Compare(b, a) })
+			}
+		case kind < 4:
+			for range r.Count {
+				r.Works = append(r.Works, resources.Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(c.T, "time"),
+					rapid.SampledFrom([]uint64{1, 1, 1, 2, 1 << 58}).Draw(c.T, "weight")))
+			}
+			if alike {
+				r.Works = slices.Repeat(r.Works[:1], len(r.Works))
+			}
+			if counted {
+				slices.SortFunc(r.Works, resources.Wide.Compare)
+			}
+		}
+		p.Rows, x.keys = append(p.Rows, r), append(x.keys, keys)
 	}
 }
 
-// levels draws what the order asks of the levels of a unit, and no more: those
-// after the one that counts, and those of which the maximum matters, may be
-// negative.
-func (g *coverDraw) levels() (levels cost.Levels) {
-	o := &g.Order
+// another draws a row that is like a given one: it gives what that gives, from a dimension on, and
+// takes and uses the same, but mostly not all else is the same.
+func (c *cast) another(r Row, from int) Row {
+	r.Gives, r.Size, r.Takes, r.Uses = slices.Clone(r.Gives), slices.Clone(r.Size), slices.Clone(r.Takes), slices.Clone(r.Uses)
+	clear(r.Gives[:from])
+	switch c.between("other levels", 0, 3) {
+	case 0, 1:
+		r.Levels = c.levels()
+	case 2:
+		others, l := c.levels(), c.between("other level", 0, cost.NumLevels-1)
+		r.Levels[l] = others[l]
+	}
+	if c.often("other size", 3) {
+		r.Size[c.between("of", 0, len(r.Size)-1)] = c.amount("size", 1, 2, 3, 0, 4, 5, 6)
+	}
+	if len(r.Takes) > 0 && c.often("takes more", 6) {
+		r.Takes[c.between("of", 0, len(r.Takes)-1)].Amount++
+	}
+	if len(r.Uses) > 0 && c.often("other uses", 6) {
+		r.Uses[c.between("of", 0, len(r.Uses)-1)].Count = int64(c.between("uses", 1, 3))
+	}
+	return r
+}
+
+// row draws what units of a row are. Of a type they give and take what they are, but for gangs.
+func (c *cast) row(p *Problem, from int) (r Row) {
+	r.Levels, r.Gang = c.levels(), c.often("gang", 4)
+	for range c.types {
+		r.Size = append(r.Size, c.amount("size", 1, 2, 3, 0, 4, 5, 6))
+	}
+	for k, typ := range p.Typ {
+		v := int64(0)
+		switch {
+		case k < from || c.often("gives nothing", 4):
+		case typ < 0 || r.Gang:
+			v = c.amount("gives", 0, 1, 2, 3, 7)
+		default:
+			v = r.Size[typ]
+		}
+		r.Gives = append(r.Gives, v)
+	}
+	for l := c.between("inner limit", 0, len(c.outer)); l < len(c.outer); l = c.outer[l] {
+		v := int64(1)
+		switch typ := p.Types[l]; {
+		case r.Gang:
+			v = c.amount("takes", 0, 1, 2, 3, 7)
+		case typ >= 0:
+			v = r.Size[typ]
+		}
+		r.Takes = append(r.Takes, Take{int32(l), v})
+	}
+	for b := range c.f.search.Budgets {
+		if n := c.between("uses", 0, 2); n > 0 {
+			r.Uses = append(r.Uses, Use{int32(b), int64(n)})
+		}
+	}
+	return r
+}
+
+// levels draws no more than the order asks of levels.
+func (c *cast) levels() (levels cost.Levels) {
+	o := c.f.search.Order
+	of := func(label string, values ...int64) int64 { return rapid.SampledFrom(values).Draw(c.T, label) }
 	for l := range levels {
 		switch {
 		case l > 0 && l == o.Overrun:
 		case o.Carry>>l&1 != 0:
-			levels[l] = rapid.SampledFrom([]int64{0, 0, 1, 1<<cost.HalfBits - 1, 1 << (cost.HalfBits - 1)}).Draw(g.T, "low half")
+			levels[l] = of("low half", 0, 0, 1, 1<<cost.HalfBits-1, 1<<(cost.HalfBits-1))
+		case o.Carry>>(l+1)&1 != 0 && l < o.Count:
+			levels[l] = of("high half", 0, 0, 0, 1, 2, 1<<28, 1<<29-1, 1<<29, 1<<40)
 		case l == o.Count:
-			levels[l] = rapid.SampledFrom([]int64{1, 1, 1, 2, 3}).Draw(g.T, "count")
+			levels[l] = of("count", 1, 1, 1, 1, 2, 3)
 		case l < o.Count && !o.IsMax(l):
-			levels[l] = rapid.SampledFrom([]int64{0, 0, 0, 1, 2}).Draw(g.T, "sum")
+			levels[l] = of("sum", 0, 0, 0, 1, 2)
 		default:
-			levels[l] = rapid.SampledFrom([]int64{0, 0, -1, -2, 1}).Draw(g.T, "level")
+			levels[l] = of("level", 0, 0, -1, -2, 1)
 		}
 	}
 	return levels
 }
 
-// wanted draws anything, or what a plan wants: the larger of all needs.
-func (g *coverDraw) wanted() {
-	if rapid.Bool().Draw(g.T, "any wanted") {
-		g.Wanted = g.vector("wanted", 0, 1, 2, 4, 8, 16)
-		return
+// relaxed returns a problem whose units cost no more and give no less, without limits. A unit
+// may stand for several.
+func (c *cast) relaxed(p *Problem) Problem {
+	q, o := *p, c.f.search.Order
+	q.Room, q.Types, q.Need, q.Rows, q.Wanted = nil, nil, slices.Clone(p.Need), slices.Clone(p.Rows), slices.Clone(p.Wanted)
+	clear(q.Need[p.Shared[0]:p.Shared[1]])
+	for i := range q.Rows {
+		r := &q.Rows[i]
+		r.Takes, r.Uses, r.Size, r.Gives = nil, nil, slices.Clone(r.Size), slices.Clone(r.Gives)
+		if parts := r.Levels[o.Count]; parts > 1 && c.often("parts", 2) {
+			r.Count, r.Times, r.Works = r.Count*parts, nil, nil
+			for l := range r.Levels {
+				if !o.IsMax(l) {
+					r.Levels[l] = floorDiv(r.Levels[l], parts)
+				}
+				if o.Carry>>l&1 != 0 {
+					r.Levels[l] = 0
+				}
+			}
+			for k := range r.Gives {
+				r.Gives[k] = (r.Gives[k] + parts - 1) / parts
+			}
+			for t := range r.Size {
+				r.Size[t] /= parts
+			}
+			continue
+		}
+		if c.often("cheaper", 3) {
+			l := c.between("level", 0, cost.NumLevels-1)
+			if r.Levels[l]--; l <= o.Count && !o.IsMax(l) || o.Carry>>l&1 != 0 {
+				r.Levels[l] = max(r.Levels[l], 0)
+			}
+			r.Levels[o.Count] = max(r.Levels[o.Count], 1)
+		}
+		if c.often("rougher", 4) {
+			r.Size[0] /= 2
+			r.Gives[len(r.Gives)-1]++
+			q.Wanted[0]++
+			r.Times, r.Works = nil, nil
+		}
 	}
-	for _, need := range g.Needs {
-		g.Wanted = resources.Max(nil, g.Wanted, need)
-	}
+	return q
 }
 
-// pictureOf writes a problem line by line.
-func pictureOf(p *Problem) string {
+// A field is a host that has the last word by its sets.
+
+func (f *field) Few() bool              { return f.few }
+func (f *field) Elsewhere() bool        { p := &f.nodes[0].all; return p.Shared[0] < p.Shared[1] }
+func (f *field) Admits(n int32) bool    { return f.nodes[n].admitted }
+func (f *field) Before(n, m int32) bool { return n < m }
+
+func (f *field) Keys(dst []string, p *Problem, row, unit int32) []string {
+	return append(dst, f.nodes[p.Node].keys[row][unit]...)
+}
+
+func (f *field) State(p *Problem, n int32, how Extent) bool {
+	x := &f.nodes[n]
+	from := []*Problem{Rough: &x.rough, Near: &x.near, All: &x.all}[how]
+	*p = *from
+	p.Need = slices.Clone(from.Need) // a search may waive some
+	return how != Rough || open(p.Need)
+}
+
+// open reports whether anything is needed. Nodes that need nothing of their own have no bounds.
+func open(need []int64) bool {
+	return slices.ContainsFunc(need, func(v int64) bool { return v > 0 })
+}
+
+func (f *field) Skip(n int32) bool {
+	if !f.skips || f.best.Found && n == f.best.Node {
+		return false
+	}
+	for i := range f.nodes[n].plans {
+		if f.matters(n, &f.nodes[n].plans[i].total) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *field) Offer(p *Problem, a *Answer) {
+	x := &f.nodes[p.Node]
+	taken := append(slices.Clone(a.Taken), make([]int32, len(x.all.Rows)-len(a.Taken))...)
+	if !gives(&x.all, taken) || !lawful(&x.all, taken) || !minimal(&x.all, taken) || !x.admitted {
+		f.wrong = fmt.Sprintf("node %d was offered %v", p.Node, taken)
+	}
+	b := &f.best
+	if b.Found {
+		if c := f.search.Order.CompareTotals(&a.Total, &b.Total); c > 0 || c == 0 && p.Node > b.Node {
+			return
+		}
+	}
+	b.Found, b.Exact, b.Node, b.Total = true, a.Proven && !f.search.Lesser, p.Node, a.Total
+	b.Note(f.search.Capacity)
+	f.taken = taken
+}
+
+// GoString is what a property prints of what it has drawn.
+func (f *field) GoString() string { return f.String() }
+
+// String writes a field line by line.
+func (f *field) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "max %011b carry %011b overrun %d count %d sequence %v budgets %v wanted %v capacity %v\n", p.Order.Max, p.Order.Carry, p.Order.Overrun, p.Order.Count, p.Order.Sequence, p.Budgets, p.Wanted, p.Capacity)
-	for i, n := range p.Needs {
-		fmt.Fprintf(&b, "need %d: %v\n", i, n)
-	}
-	for i, r := range p.Bounds {
-		fmt.Fprintf(&b, "bound %d: %v of types %b\n", i, r.Room.Value, r.Room.Defined)
-	}
-	for _, u := range p.Units {
-		fmt.Fprintf(&b, "unit %s: %v levels %v work %v needs %v bounds %v uses %v parts %v\n", u.Key, u.Size, u.Levels, u.Work, u.Needs, u.Bounds, u.Uses, u.Parts)
+	s := f.search
+	fmt.Fprintf(&b, "order %+v budgets %v capacity %v dims %v\n", *s.Order, s.Budgets, s.Capacity, s.Dims)
+	for n := range f.nodes {
+		p := &f.nodes[n].all
+		fmt.Fprintf(&b, "node %d: need %v of %v, room %v of %v, wanted %v, shared %v, admitted %t\n", n, p.Need, p.Typ, p.Room, p.Types, p.Wanted, p.Shared, f.nodes[n].admitted)
+		for i, r := range p.Rows {
+			where := ""
+			if i >= len(f.nodes[n].near.Rows) {
+				where = " elsewhere"
+			}
+			fmt.Fprintf(&b, "  %+v %v%s\n", r, f.nodes[n].keys[i], where)
+		}
+		for _, r := range f.nodes[n].rough.Rows {
+			fmt.Fprintf(&b, "  rough %+v\n", r)
+		}
 	}
 	return b.String()
 }

@@ -9,33 +9,7 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Problem asks for the cheapest set of units that meets every need within every
-// bound. The sizes of a set that keeps the bounds must not sum to more than MaxInt64
-// per type.
-type Problem struct {
-	// A need is met if the chosen units that count for it sum to at least that, in every
-	// type.
-	Needs  []resources.Vector
-	Bounds []Bound
-	// A budget says how many units that use it may be chosen without a price; see
-	// Order.Overrun. It forbids nothing. Negative counts as 0.
-	Budgets []int64
-	Units   []Unit
-
-	// Order is how levels combine and which sets are cheaper.
-	Order cost.Order
-	// What is freed beyond Wanted is excess, as a share of Capacity.
-	Wanted, Capacity resources.Vector
-
-	// Limit is what a set found by [Worker.Least] may cost at most. nil: anything.
-	Limit *cost.Total
-}
-
-// A Bound is kept if the chosen units that it binds sum to at most Room. Negative counts as
-// 0.
-type Bound struct {
-	Room resources.Limit
-}
+const noLimit = math.MaxInt64
 
 // A Use is how much a unit takes of a budget: its number of tasks in it.
 type Use struct {
@@ -43,180 +17,93 @@ type Use struct {
 	Count  int64
 }
 
-// A Unit is chosen or left as a whole. Sizes are non-negative. A need or bound that
-// the problem does not have panics.
-type Unit struct {
-	Key    string
-	Size   resources.Vector
-	Levels cost.Levels
-	Work   resources.Wide // lost with it: time by weight
-	Needs  []int32        // the needs that it counts for, ascending
-	// Bounds bind it, the innermost first. Two units without parts that share a bound
-	// share all that follow it.
-	Bounds []int32
-	Uses   []Use // by rising budget
-	// More are further keys, of a unit that stands for several tasks.
-	More []string
-
-	// Parts, if any, are what the unit is made of: members on several nodes. Size is
-	// their sum, and Needs and Bounds do not count.
-	Parts []Part
+// A Take is how much a unit takes of a limit.
+type Take struct {
+	Limit  int32
+	Amount int64
 }
 
-// A Part is what a unit gives to some needs, and takes of some bounds.
-type Part struct {
-	Size   resources.Vector
-	Needs  []int32
-	Bounds []int32
+// A Row is a number of units that are alike in all but work and key. A unit is a task, or
+// a gang as a whole. Its slices may be views of memory that others own: nothing here writes
+// to them.
+type Row struct {
+	Levels cost.Levels // of each
+	Size   []int64     // what each frees, per type
+	Gives  []int64     // what each gives, per dimension
+	Takes  []Take      // each limit once; see Problem.Types
+	Uses   []Use       // of soft budgets, by rising budget
+	Count  int64
+
+	// What each loses. Units go in this order, in which none loses less than those before
+	// it: Times, that fall, say when their work began, and work is time by Weight; or Works
+	// are given. If both are nil nothing is known, and it counts as none. Units that lose the
+	// same go by their keys, and all do if work does not decide.
+	Times  []int64
+	Weight uint64
+	Works  []resources.Wide
+
+	Gang bool // a unit may be more than one task; it may take less of a limit than it gives of its type
 }
 
-// All yields the parts of a unit, or the unit itself as the only part.
-func (u *Unit) All(yield func(Part) bool) {
-	if len(u.Parts) == 0 {
-		yield(Part{u.Size, u.Needs, u.Bounds})
-		return
-	}
-	for _, p := range u.Parts {
-		if !yield(p) {
-			return
-		}
-	}
+// A Dim is a dimension of needs that has a price.
+type Dim struct {
+	Typ   int   // the type that is needed, or -1 if it is none
+	Whole int64 // no more than that is ever needed
 }
 
-// A Selection is the answer to a Problem.
-type Selection struct {
-	Found bool
-	Units []int32 // rows of Problem.Units, ascending
-	Total cost.Total
-	// Proven: no legal set is cheaper, or none exists. With Worker.OnlyLesser: none
-	// has lesser levels than the limit.
-	Proven bool
-	// LevelsProven: no legal set has lesser levels before work and excess. If no level
-	// decides first, it is Proven.
-	LevelsProven bool
-	Steps        int
+// A Problem asks for the cheapest units that give what is needed within all limits. What all
+// rows together give of a dimension, free of a type and take of a limit is below 2^63.
+type Problem struct {
+	Node int32
+	Need []int64 // per dimension; nothing if it is not positive
+	Typ  []int32 // per dimension: the type that is needed, or -1
+	Rows []Row
+	Room []int64 // per limit: no more may be taken; nothing if it is negative
+	// Types has the type that each limit is of, or -1 if it is of none. Two rows that share a
+	// limit of a type share all later ones of that type: limits of a type are chains. Unless it
+	// is a gang, a row takes of a limit of a type at least what it gives to dimensions of it.
+	Types  []int32
+	Wanted []int64 // per type: what is freed beyond that is excess
+	Shared [2]int  // the dimensions that units elsewhere may give, from one to before another
 }
 
-// pace is the steps that a search has taken, and those after which it ends.
-type pace struct {
-	steps, budget int
+// An Answer is a set of units.
+type Answer struct {
+	Found  bool
+	Taken  []int32 // by row: how many units of it, the first ones
+	Total  cost.Total
+	Proven bool // no set is cheaper, or there is none
+	Levels bool // none has lesser levels before work and excess
 }
 
-// A Worker solves problems. Its zero value is ready; its memory is reused. It serves
-// one goroutine at a time.
-type Worker struct {
-	// Meter, if set, pays for every search, which ends with what it has once nothing
-	// is left; the greedy set is found in any case.
-	Meter *Meter
-	// OnlyLesser looks for sets of lesser levels than the Limit only.
-	OnlyLesser bool
+// An Extent says which rows a problem has.
+type Extent uint8
 
-	p     *Problem
-	types int // of which units have amounts
+const (
+	Rough Extent = iota // no dearer than units of the node are, and they give no less; sooner stated
+	Near                // the units of the node
+	All                 // and those elsewhere
+)
 
-	rows    []coverRow // what must be covered: open types of needs
-	packs   []packRow  // types of the bounds that units have
-	tight   []packRow  // those of them that can bind
-	classes []class
-	members []int32    // units, class by class, each in the order of taking
-	rowOf   []int32    // first row of each need
-	spans   []packSpan // the packs of each bound
-	builds  uint32     // problems built, to tell spans of this one from older ones
-	sums    []int64    // scratch: one amount per row or pack
-	terms   []term
-
-	// What the classes from i on can give: one row of each per class.
-	avail    []int64       // per cover row
-	rowOrder []int32       // cover rows, the scarcest first; see greedyByRow
-	lowest   []cost.Levels // the least of each level
-	least    []int64       // the least size, per type
-	works    workBounds
-	soft     soft
-	stages   stages
-	eager    bool // bounds on work, and levels by themselves, from the first step on: for tests
-
-	listing
-	partial
-	whole  []int32 // taken, while a part of it is considered
-	top    top     // the best set found
-	levels bool    // sets of the same levels as the best one are of no interest
-	pace
-	keys [2][]string
+// A Host poses problems. It knows who units are, and what laws say.
+type Host interface {
+	// Skip reports whether sums tell that a node has no plan that matters.
+	Skip(n int32) bool
+	// State states a node. It reports false if it has no plan, whatever the best plan is.
+	// Rough problems need nothing of what units elsewhere may give. There is no bound for a
+	// node that needs nothing else: State reports false for its rough problem, and the node is
+	// searched by [Search.Try].
+	State(p *Problem, n int32, how Extent) bool
+	// Elsewhere reports whether units that are not on the node may be part of a plan.
+	Elsewhere() bool
+	// Few reports whether those are known and few, so that they are stated in any case.
+	Few() bool
+	// Admits reports whether a node is to be searched. It may take long.
+	Admits(n int32) bool
+	// Offer offers a set for the node of a problem.
+	Offer(p *Problem, a *Answer)
+	// Before reports whether node n is preferred to m if all else is equal.
+	Before(n, m int32) bool
+	// Keys appends the keys of a unit of a row.
+	Keys(dst []string, p *Problem, row, unit int32) []string
 }
-
-// listing is the classes once more, in other orders.
-type listing struct {
-	amounts  []int64 // what a unit of each class covers of each row
-	natural  []int32 // all classes in their order
-	byRow    []int32 // all classes by falling amount, row by row, if ordered is set
-	ordered  bool
-	unsorted []class // scratch
-}
-
-// partial is how far a search has come: what it has taken, and what that leaves.
-type partial struct {
-	rem   []int64    // of each cover row
-	room  []int64    // of each pack row
-	freed []int64    // per type
-	sure  []int64    // what every completion frees at least, per type
-	taken []int32    // per class
-	total cost.Total // without its excess
-	now   cost.Total // with it, for comparisons
-}
-
-// top is the best set that a search has found.
-type top struct {
-	found bool
-	taken []int32 // per class
-	total cost.Total
-}
-
-// soft is what a search knows of budgets.
-type soft struct {
-	scarce []bool  // the budgets that all units together would overrun
-	uses   []Use   // of classes
-	used   []int64 // of each budget, by what is taken
-	over   int64   // the overrun of what is taken
-}
-
-// coverRow is one type of one need.
-type coverRow struct {
-	need, typ int32
-	short     int64
-}
-
-// packRow is one type of one bound.
-type packRow struct {
-	typ, tight int32 // tight is its index in Worker.tight, or -1
-	room, sum  int64 // what all units together may take, and what they have
-}
-
-// packSpan is packs[first:end], if the bound was seen in the build.
-type packSpan struct {
-	build      uint32
-	first, end int32
-}
-
-// term is an amount in a row.
-type term struct {
-	row    int32
-	amount int64
-}
-
-// class is a number of units that are alike but for work and key: the same
-// levels, size, needs and bounds that can bind. Of them those with the least
-// work go first, then those with the smallest key; so a set is told by how
-// many it takes of each class. A caller's order may want the most work, so
-// that with one a class has the same work, too.
-type class struct {
-	levels       cost.Levels
-	size         resources.Vector
-	first, count int32 // its units are members[first : first+count]
-	cover        []term
-	pack         []term
-	parted       bool  // its units have parts
-	uses         []Use // of a unit, of the budgets that can be overrun
-	use          int64 // how much of the needs a unit covers, for ordering only
-}
-
-const noLimit = math.MaxInt64

@@ -3,213 +3,156 @@
 package least
 
 import (
-	"math"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// coverUnit builds the units of tables: one task that counts for need 0.
-type coverUnit struct{ Unit }
+// A host of one problem, in which units have no keys.
+type single struct{ Host }
 
-func unitOf(key string, size ...int64) coverUnit {
-	return coverUnit{Unit{Key: key, Size: size, Levels: cost.Levels{LevelVictims: 1}, Needs: []int32{0}}}
-}
+func (single) Few() bool                                          { return false }
+func (single) Elsewhere() bool                                    { return false }
+func (single) Before(n, m int32) bool                             { return n < m }
+func (single) Keys(dst []string, _ *Problem, _, _ int32) []string { return dst }
 
-func (u coverUnit) level(l int, v int64) coverUnit { u.Levels[l] = v; return u }
-func (u coverUnit) rank(v int64) coverUnit         { return u.level(LevelRank, v).level(LevelSumRanks, v) }
-func (u coverUnit) optedOut() coverUnit            { return u.level(LevelOptedOut, 1) }
-func (u coverUnit) work(v uint64) coverUnit        { u.Work = resources.Wide{}.AddTimes(v, 1); return u }
-func (u coverUnit) needs(n ...int32) coverUnit     { u.Needs = n; return u }
-func (u coverUnit) bounds(b ...int32) coverUnit    { u.Bounds = b; return u }
-
-// shorts returns needs as a list.
-func shorts(needs ...resources.Vector) []resources.Vector { return needs }
-
-// rooms returns a bound on type 0 per amount.
-func rooms(amounts ...int64) (out []Bound) {
-	for _, v := range amounts {
-		out = append(out, Bound{Room: resources.Limit{Value: resources.Vector{v}, Defined: 1}})
+// pose returns a search of a problem in the order of plans.
+func pose(p *Problem) *Search {
+	s := &Search{Host: single{}, Order: &planOrder, Meter: &Meter{Left: 1 << 40}, Best: &Best{}}
+	for range p.Wanted {
+		s.Capacity = append(s.Capacity, 100)
 	}
-	return out
+	s.Pose(p)
+	return s
 }
 
-// none is the answer where there is no set.
-var none = []string{"none"}
-
-type vec = resources.Vector
-
-var coverTable = []struct {
-	name     string
-	needs    []resources.Vector
-	bounds   []Bound
-	units    []coverUnit
-	capacity resources.Vector // 100 of every type where it is nil
-	compare  func(a, b *cost.Total) int
-	want     []string
-	greedy   []string // where it is not the same
-}{
-	{name: "no needs", units: []coverUnit{unitOf("a", 1).needs()}},
-	{name: "no units", needs: shorts(vec{1}), want: none},
-	{name: "a need of no type", needs: shorts(vec{0, -1}, nil), units: []coverUnit{unitOf("a", 1, 1)}},
-	{name: "too little", needs: shorts(vec{6}), units: []coverUnit{unitOf("a", 2), unitOf("b", 3)}, want: none},
-	{name: "just enough", needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 2), unitOf("b", 3)}, want: []string{"a", "b"}},
-	{name: "sizes of another type", needs: shorts(vec{0, 1}), units: []coverUnit{unitOf("a", 9), unitOf("b")}, want: none},
-	{name: "smaller key", needs: shorts(vec{5}), units: []coverUnit{unitOf("b", 5), unitOf("a", 5)}, want: []string{"a"}},
-	{name: "smaller list of keys",
-		// The amounts rule out a with b, and b with c.
-		needs: shorts(vec{4, 4}),
-		units: []coverUnit{unitOf("d", 2, 2), unitOf("c", 1, 3), unitOf("b", 2, 2), unitOf("a", 3, 1)},
-		want:  []string{"a", "c"}, greedy: []string{"b", "d"}},
-	{name: "less work", needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 5).work(2), unitOf("b", 5).work(1)}, want: []string{"b"}},
-	{name: "work beyond 64 bits", needs: shorts(vec{4, 4}),
-		// a and b lose 2^64, as c and b, and c and d 2^64-1. Others are not enough.
-		units: []coverUnit{
-			unitOf("a", 1, 4).work(math.MaxUint64), unitOf("b", 3).work(1),
-			unitOf("c", 2, 4).work(math.MaxUint64), unitOf("d", 2).work(0),
-		},
-		want: []string{"c", "d"}},
-	{name: "fewer", needs: shorts(vec{6}), units: []coverUnit{unitOf("a", 3), unitOf("b", 3), unitOf("c", 9)}, want: []string{"c"}},
-	{name: "less work before less freed beyond need", needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 5).work(2), unitOf("b", 9).work(1)}, want: []string{"b"}},
-	{name: "less freed beyond need", needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 7), unitOf("b", 6)}, want: []string{"b"},
-		greedy: []string{"a"}}, // both cover all, and an equal use is taken from the last size
-	{name: "a share and not an amount",
-		// Beyond need a frees 8 of 100, b 1 of 10.
-		needs: shorts(vec{5}), units: []coverUnit{unitOf("b", 5, 1), unitOf("a", 13)}, capacity: vec{100, 10},
-		want: []string{"a"}},
-	{name: "a type without capacity",
-		// Beyond need a frees 99 of 100, b 1 of 1.
-		needs: shorts(vec{1}), units: []coverUnit{unitOf("b", 1, 1), unitOf("a", 100)}, capacity: vec{100},
-		want: []string{"a"}},
-	{name: "opted out last",
-		needs: shorts(vec{4}), units: []coverUnit{unitOf("a", 4).optedOut(), unitOf("b", 2), unitOf("c", 2)},
-		want: []string{"b", "c"}},
-	{name: "lowest highest rank",
-		needs: shorts(vec{6}), units: []coverUnit{unitOf("a", 6).rank(0), unitOf("b", 2).rank(-1), unitOf("c", 2).rank(-9), unitOf("d", 2).rank(-9)},
-		want: []string{"b", "c", "d"}},
-	{name: "lowest sum of ranks",
-		// One of rank -1 is needed for type 1, and then the rank of the other matters.
-		needs: shorts(vec{4, 1}), units: []coverUnit{unitOf("a", 2, 1).rank(-1), unitOf("b", 2).rank(-2), unitOf("c", 2).rank(-3)},
-		want: []string{"a", "c"}},
-	{name: "a sum of ranks that greedy misses",
-		// Below the bound there is room for two of rank -8, and not for one of them beside the one of rank -9.
-		needs: shorts(vec{4, 1}), bounds: rooms(4),
-		units: []coverUnit{
-			unitOf("a", 0, 1).rank(0), unitOf("b", 3).rank(-9).bounds(0), unitOf("c", 2).rank(-8).bounds(0),
-			unitOf("d", 2).rank(-8).bounds(0), unitOf("e", 3).rank(-1),
-		},
-		want: []string{"a", "c", "d"}, greedy: []string{"a", "b", "e"}},
-	{name: "cheap ones given back",
-		// Without b there is not enough, and with b no need of a.
-		needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 2).rank(-3), unitOf("b", 5).rank(-2)},
-		want: []string{"b"}},
-	{name: "a gang counts its tasks",
-		needs: shorts(vec{6}), units: []coverUnit{unitOf("gang", 6).level(LevelVictims, 3), unitOf("x", 3), unitOf("y", 3)},
-		want: []string{"x", "y"}, greedy: []string{"x", "y"}},
-	{name: "gangs that count alike",
-		// Two single tasks count as much as one gang, which frees less beyond need.
-		needs: shorts(vec{6}), units: []coverUnit{unitOf("gang", 6).level(LevelVictims, 2), unitOf("x", 4), unitOf("y", 4)},
-		want: []string{"gang"}, greedy: []string{"x", "y"}},
-	{name: "one for two needs",
-		needs: shorts(vec{4}, vec{4}), units: []coverUnit{unitOf("a", 4).needs(0), unitOf("b", 4).needs(1), unitOf("c", 4).needs(0, 1)},
-		want: []string{"c"}},
-	{name: "nested needs",
-		needs: shorts(vec{2}, vec{5}), units: []coverUnit{unitOf("a", 3).needs(1), unitOf("b", 2).needs(0, 1), unitOf("c", 4).needs(1)},
-		want: []string{"a", "b"}, greedy: []string{"b", "c"}},
-	{name: "a bound that forbids",
-		needs: shorts(vec{4}), bounds: rooms(3), units: []coverUnit{unitOf("a", 2).bounds(0), unitOf("b", 2).bounds(0)}, want: none},
-	{name: "a bound of nothing",
-		needs: shorts(vec{1}), bounds: rooms(0), units: []coverUnit{unitOf("a", 1).bounds(0), unitOf("b", 1)}, want: []string{"b"}},
-	{name: "a bound of less than nothing",
-		needs: shorts(vec{0, 1}), bounds: rooms(-7), units: []coverUnit{unitOf("a", 1, 1).bounds(0), unitOf("b", 0, 1).bounds(0)}, want: []string{"b"}},
-	{name: "a bound of less than nothing takes from no one else",
-		needs: shorts(vec{5}), bounds: rooms(-7), units: []coverUnit{unitOf("a", 3).bounds(0), unitOf("b", 6), unitOf("c", 5)},
-		want: []string{"c"}, greedy: []string{"b"}},
-	{name: "an outer bound",
-		// a and b are within their own bounds, and together beyond what is around them.
-		needs: shorts(vec{5}), bounds: rooms(3, 3, 4),
-		units: []coverUnit{unitOf("a", 3).bounds(0, 2), unitOf("b", 3).bounds(1, 2), unitOf("c", 2)},
-		want:  []string{"a", "c"}},
-	{name: "greedy goes need by need",
-		// Of the cheaper b there is room for no more, and only c meets need 1.
-		needs: shorts(vec{2}, vec{2}), bounds: rooms(4),
-		units: []coverUnit{unitOf("a", 2).rank(-1), unitOf("b", 4).rank(-2).bounds(0), unitOf("c", 2).needs(1).bounds(0)},
-		want:  []string{"a", "c"}, greedy: []string{"a", "c"}},
-	{name: "greedy runs into a bound",
-		// Beside b there is no room for c, which has more than enough of need 1.
-		needs: shorts(vec{2}, vec{2}), bounds: rooms(20),
-		units: []coverUnit{unitOf("a", 2).rank(-1), unitOf("b", 3).rank(-2).bounds(0), unitOf("c", 20).needs(1).bounds(0)},
-		want:  []string{"a", "c"}, greedy: none},
-	{name: "others in the way under a bound",
-		// d could fill the bound, but need not be chosen.
-		needs: shorts(vec{1}, vec{1}), bounds: rooms(3),
-		units: []coverUnit{unitOf("b", 1).bounds(0), unitOf("c", 1).needs(1).bounds(0), unitOf("d", 3).needs(1).bounds(0)},
-		want:  []string{"b", "c"}},
-	{name: "others in the way of the cheapest",
-		// b could fill the bound that lets d and e through.
-		needs: shorts(vec{2, 0}, vec{0, 1}), bounds: rooms(2),
-		units: []coverUnit{
-			unitOf("a", 0, 1).needs(1), unitOf("b", 1, 1).needs(1).bounds(0),
-			unitOf("c", 6).level(LevelVictims, 2), unitOf("d", 1).bounds(0), unitOf("e", 1).bounds(0),
-		},
-		want: []string{"a", "d", "e"}, greedy: []string{"b", "c"}},
-	{name: "large amounts",
-		needs: shorts(vec{math.MaxInt64}), bounds: rooms(math.MaxInt64),
-		units: []coverUnit{unitOf("a", math.MaxInt64-2).bounds(0), unitOf("b", 1).bounds(0), unitOf("c", 1).bounds(0)},
-		want:  []string{"a", "b", "c"}},
-	{name: "an order that wants the most work", compare: mostWork,
-		needs: shorts(vec{2}), units: []coverUnit{unitOf("a", 2).work(1), unitOf("b", 2).work(3), unitOf("c", 2).work(2)},
-		want: []string{"b"}},
-	{name: "an order without an opinion", compare: func(a, b *cost.Total) int { return 0 },
-		// The list of a and c comes first, but they have a to give back, and c comes after b.
-		needs: shorts(vec{3}), bounds: rooms(3), units: []coverUnit{unitOf("a", 1).bounds(0), unitOf("b", 3).bounds(0), unitOf("c", 3)},
-		want: []string{"b"}},
+// ofType returns a problem of one type, of which so much is needed.
+func ofType(need int64, rows ...Row) *Problem {
+	return &Problem{Need: []int64{need}, Typ: []int32{0}, Rows: rows, Wanted: []int64{need}}
 }
 
-// mostWork wants few units, and of those with as many the ones that ran longest.
-func mostWork(a, b *cost.Total) int {
-	if a.Units != b.Units {
-		return a.Units - b.Units
-	}
-	return b.Work.Compare(a.Work)
+// plain returns a row of plain units of one type.
+func plain(count, size int64) Row {
+	return Row{Levels: cost.Levels{8: 1}, Size: []int64{size}, Gives: []int64{size}, Count: count}
 }
 
-func TestCoverTable(t *testing.T) {
-	for _, tt := range coverTable {
+func (r Row) own(high, low int64) Row { r.Levels[6], r.Levels[7] = high, low; return r }
+
+// Cases that went wrong once.
+func TestTable(t *testing.T) {
+	broken := ofType(20, plain(1, 1), plain(1, 20))
+	broken.Room, broken.Types = []int64{-7}, []int32{0}
+	broken.Rows[0].Takes = []Take{{0, 1}}
+	for _, tt := range []struct {
+		name         string
+		p            *Problem
+		among, taken []int32 // nil: all; none
+	}{
+		{"a limit that is broken takes nothing from others", broken, nil, []int32{0, 1}},
+		{"only some rows may go", ofType(2, plain(2, 2), plain(2, 1)), []int32{1}, []int32{0, 2}},
+		{"only some rows may go in a long search", ofType(7, plain(1, 7), plain(1, 3), plain(1, 4), plain(2, 2)), []int32{1, 2, 3}, []int32{0, 1, 1, 0}},
+		{"the other rows are not enough", ofType(3, plain(2, 2), plain(2, 1)), []int32{1}, nil},
+		{"no rows may go", ofType(3, plain(2, 2)), []int32{}, nil},
+		{"nothing is needed", ofType(0, plain(2, 2)), nil, []int32{0}},
+		{"units of costs that are not told apart", ofType(3, plain(2, 1).own(1<<40, 0), plain(6, 1).own(1<<29-1, 0)), nil, []int32{0, 3}},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &Problem{Needs: tt.needs, Bounds: tt.bounds, Order: planOrder, Capacity: tt.capacity}
-			p.Order.Compare = tt.compare
-			for _, u := range tt.units {
-				p.Units = append(p.Units, u.Unit)
-			}
-			for _, need := range tt.needs {
-				p.Wanted = resources.Max(nil, p.Wanted, need)
-			}
-			if p.Capacity == nil {
-				p.Capacity = vec{100, 100, 100}
-			}
-			var w Worker
-			var s Selection
-			w.Least(&s, p, enoughSteps)
-			if got := keysOrNone(p, &s); !slices.Equal(got, tt.want) || !s.Proven {
-				t.Errorf("least: %v, proven %t, want %v", got, s.Proven, tt.want)
-			}
-			if tt.greedy == nil {
-				return
-			}
-			w.Greedy(&s, p)
-			if got := keysOrNone(p, &s); !slices.Equal(got, tt.greedy) || s.Proven {
-				t.Errorf("greedy: %v, proven %t, want %v", got, s.Proven, tt.greedy)
+			for _, early := range []int{0, 1} {
+				s := pose(tt.p)
+				s.solver.early = early
+				a := s.Solve(tt.p, nil, tt.among, enough)
+				if a.Found != (tt.taken != nil) || a.Found && !slices.Equal(a.Taken, tt.taken) || !a.Proven {
+					t.Errorf("%+v, want %v", a, tt.taken)
+				}
 			}
 		})
 	}
 }
 
-func keysOrNone(p *Problem, s *Selection) []string {
-	if !s.Found {
-		return none
+// A number in two halves may be more than what bounds tell apart. Then they say less of it,
+// and never too much.
+func TestClimb_LargeCosts(t *testing.T) {
+	const most = mostValue >> cost.HalfBits
+	for _, high := range []int64{most - 1, most, most + 1, 1 << 60} {
+		for n := range int64(3) {
+			n++
+			row := plain(1, 1).own(high, 1)
+			p := ofType(n, row, row, row, row)
+			s := pose(p)
+			levels := cost.Levels{6: n * high, 7: n, 8: n}
+			if !s.climb(p, bound) || slices.Compare(s.ladder.levels[:], levels[:]) > 0 {
+				t.Errorf("high half %d: bound %v, want no more than %v", high, s.ladder.levels, levels)
+			}
+			s.Best.Found, s.Best.Node, s.Best.Total.Levels = true, 1, levels
+			s.Best.Note(s.Capacity)
+			for e := range effort(seek + 1) {
+				if !s.climb(p, e) {
+					t.Errorf("high half %d, effort %d: ruled out by what costs the same elsewhere", high, e)
+				}
+			}
+		}
 	}
-	return keysOf(p, s)
+}
+
+// Bounds are not only right, they tell.
+func TestClimb_Tells(t *testing.T) {
+	optedOut := plain(1, 4)
+	optedOut.Levels[0] = 1
+	p := ofType(4, plain(4, 1), optedOut)
+	s := pose(p)
+	if !s.climb(p, bound) || s.ladder.levels != (cost.Levels{8: 4}) || s.ladder.units != 4 {
+		t.Errorf("bound %v, %d units: want 4 victims without the one that is opted out", s.ladder.levels, s.ladder.units)
+	}
+	s.Best.Found, s.Best.Node, s.Best.Total.Levels = true, 1, cost.Levels{8: 4}
+	s.Best.Total.Work = s.Best.Total.Work.AddTimes(1, 1)
+	s.Best.Note(s.Capacity)
+	if !s.climb(p, seek) {
+		t.Error("less work is lost, but it is ruled out")
+	}
+	if s.Lesser = true; s.climb(p, seek) {
+		t.Error("no levels are lesser, but it is looked at")
+	}
+	p = ofType(5, plain(4, 2))
+	if s := pose(p); !s.climb(p, bound) || s.ladder.levels[8] != 3 {
+		t.Errorf("bound %v: of units of 2 it takes 3 to give 5", s.ladder.levels)
+	}
+}
+
+func TestAsMuch(t *testing.T) {
+	got := AsMuch(nil, resources.Share{Amount: 1, Of: 3}, []int64{3, 2, 4, 0, 6, 1 << 62})
+	if want := []int64{1, 1, 2, 1, 2, 1<<62/3 + 1}; !slices.Equal(got, want) {
+		t.Errorf("a third is %v, want %v", got, want)
+	}
+	if got := AsMuch(nil, resources.Share{Amount: 1 << 62, Of: 1}, []int64{1, 2, 4}); !slices.Equal(got, []int64{1 << 62, noLimit, noLimit}) {
+		t.Errorf("more than there is of all: %v", got)
+	}
+}
+
+// A knapsack that is sorted up to its critical row is filled as one that is sorted.
+func TestKnapsack_SortUpTo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var k knapsack
+		var all []Row
+		sum := int64(0)
+		for i := range rapid.IntRange(1, 120).Draw(t, "rows") {
+			all = append(all, plain(rapid.Int64Range(1, 3).Draw(t, "count"), 1))
+			k.value = append(k.value, rapid.Int64Range(0, 4).Draw(t, "value"))
+			k.worth = append(k.worth, rapid.Int64Range(1, 20).Draw(t, "worth"))
+			k.order = append(k.order, k.ratio(int32(i)))
+			sum += all[i].Count * k.worth[i]
+		}
+		open := rapid.Int64Range(1, sum+1).Draw(t, "open")
+		other := k
+		other.order = slices.Clone(k.order)
+		k.sort()
+		other.sortUpTo(all, open)
+		value, last := k.fill(all, open)
+		if v, l := other.fill(all, open); v != value || l != last {
+			t.Fatalf("%d, %v, want %d, %v", v, l, value, last)
+		}
+	})
 }

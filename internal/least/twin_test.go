@@ -3,227 +3,165 @@
 package least
 
 import (
-	"cmp"
-	"math/big"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// slowProblem is the slow twin of the worker: it goes through every set of
-// units and takes each sentence of the definitions by its word.
-type slowProblem struct {
-	*Problem
-	compare func(a, b *slowSet) int // nil: by levels, work and excess
+// The slow twin goes through all sets of units.
+
+// A set is units of a problem, of each row the first ones.
+type set struct {
+	taken []int32
+	total cost.Total
+	keys  []string
 }
 
-// slowSet is a set of units and what it costs.
-type slowSet struct {
-	units  []int32
-	keys   []string // sorted
-	levels cost.Levels
-	excess *big.Rat
-	work   *big.Int
-}
-
-// least returns the cheapest of the sets that are legal, meet every need and
-// have nothing to give back, or nil.
-func (p slowProblem) least() (best *slowSet) {
-	for bits := range 1 << len(p.Units) {
-		var units []int32
-		for i := range p.Units {
-			if bits>>i&1 != 0 {
-				units = append(units, int32(i))
-			}
+// sets returns all sets that give what is needed within all limits.
+func (f *field) sets(p *Problem) (all []set) {
+	for taken := make([]int32, len(p.Rows)); ; {
+		if gives(p, taken) && lawful(p, taken) {
+			all = append(all, f.set(p, taken))
 		}
-		if !p.legal(units) || !p.minimal(units) {
-			continue
+		i := 0
+		for ; i < len(taken) && int64(taken[i]) == p.Rows[i].Count; i++ {
+			taken[i] = 0
 		}
-		if s := p.set(units); best == nil || p.cheaper(s, best) {
-			best = s
+		if i == len(taken) {
+			return all
 		}
+		taken[i]++
 	}
-	return best
 }
 
-// cheaper reports whether a comes before b, keys included.
-func (p slowProblem) cheaper(a, b *slowSet) bool {
-	c := p.compareSets(a, b)
-	return c < 0 || c == 0 && slices.Compare(a.keys, b.keys) < 0
+// minimal returns the sets of which no unit can be given back.
+func (f *field) minimal(p *Problem) []set {
+	return slices.DeleteFunc(f.sets(p), func(s set) bool { return !minimal(p, s.taken) })
 }
 
-func (p slowProblem) compareSets(a, b *slowSet) int {
-	if p.compare != nil {
-		return p.compare(a, b)
-	}
-	if p.Order.Sequence != nil {
-		for _, what := range p.Order.Sequence {
-			var c int
-			switch what {
-			case cost.ByExcess:
-				c = a.excess.Cmp(b.excess)
-			case cost.ByWork:
-				c = a.work.Cmp(b.work)
-			default:
-				c = cmp.Compare(a.levels[what], b.levels[what])
-			}
-			if c != 0 {
-				return c
-			}
+func gives(p *Problem, taken []int32) bool {
+	for k, need := range p.Need {
+		for i, n := range taken {
+			need -= int64(n) * p.Rows[i].Gives[k]
 		}
-		return 0
-	}
-	return cmp.Or(slices.Compare(a.levels[:], b.levels[:]), a.work.Cmp(b.work), a.excess.Cmp(b.excess))
-}
-
-// legal reports whether every bound is kept.
-func (p slowProblem) legal(units []int32) bool {
-	for b, bound := range p.Bounds {
-		for t := range resources.MaxTypes {
-			room, ok := bound.Room.Bound(t)
-			if !ok {
-				continue
-			}
-			if p.sum(units, t, func(p Part) bool { return slices.Contains(p.Bounds, int32(b)) }) > max(room, 0) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// covers reports whether every need is met.
-func (p slowProblem) covers(units []int32) bool {
-	for n, need := range p.Needs {
-		for t, short := range need {
-			if short > p.sum(units, t, func(p Part) bool { return slices.Contains(p.Needs, int32(n)) }) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// minimal reports whether every need is met, and not without any one unit.
-func (p slowProblem) minimal(units []int32) bool {
-	if !p.covers(units) {
-		return false
-	}
-	for i := range units {
-		if p.covers(slices.Delete(slices.Clone(units), i, i+1)) {
+		if need > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// sum returns the amount of type t in the parts of the units that count.
-func (p slowProblem) sum(units []int32, t int, counts func(Part) bool) (sum int64) {
-	for _, i := range units {
-		u := &p.Units[i]
-		parts := u.Parts
-		if len(parts) == 0 {
-			parts = []Part{{u.Size, u.Needs, u.Bounds}}
-		}
-		for _, part := range parts {
-			if t < len(part.Size) && counts(part) {
-				sum += part.Size[t]
-			}
-		}
-	}
-	return sum
-}
-
-// freed returns the amount of type t in the units.
-func (p slowProblem) freed(units []int32, t int) (sum int64) {
-	for _, i := range units {
-		if u := &p.Units[i]; t < len(u.Size) {
-			sum += u.Size[t]
-		}
-	}
-	return sum
-}
-
-// set returns the units with what they cost.
-func (p slowProblem) set(units []int32) *slowSet {
-	s := &slowSet{units: units, excess: new(big.Rat), work: new(big.Int)}
-	for n, i := range units {
-		u := &p.Units[i]
-		s.keys = append(append(s.keys, u.Key), u.More...)
-		s.work.Add(s.work, bigOf(u.Work))
-		for l, v := range u.Levels {
-			switch {
-			case p.Order.Max&(1<<l) == 0:
-				s.levels[l] += v
-			case n == 0:
-				s.levels[l] = v
-			default:
-				s.levels[l] = max(s.levels[l], v)
-			}
-		}
-	}
-	slices.Sort(s.keys)
-	for l := cost.NumLevels - 1; l > 0; l-- {
-		if p.Order.Carry&(1<<l) != 0 {
-			s.levels[l-1] += s.levels[l] / (1 << 32)
-			s.levels[l] %= 1 << 32
-		}
-	}
-	if p.Order.Overrun > 0 {
-		s.levels[p.Order.Overrun] = p.overrun(units)
-	}
-	for t := range resources.MaxTypes {
-		over := p.freed(units, t)
-		capacity := int64(1) // where there is none
-		if t < len(p.Capacity) && p.Capacity[t] > 0 {
-			capacity = p.Capacity[t]
-		}
-		if t < len(p.Wanted) {
-			over -= p.Wanted[t]
-		}
-		if share := big.NewRat(max(over, 0), capacity); share.Cmp(s.excess) > 0 {
-			s.excess = share
-		}
-	}
-	return s
-}
-
-// bigOf returns an amount.
-func bigOf(w resources.Wide) *big.Int {
-	z, _ := new(big.Int).SetString(w.String(), 10)
-	return z
-}
-
-// overrun returns what the units use of the budgets beyond what is left.
-func (p slowProblem) overrun(units []int32) (over int64) {
-	for b, budget := range p.Budgets {
-		used := int64(0)
-		for _, i := range units {
-			for _, use := range p.Units[i].Uses {
-				if int(use.Budget) == b {
-					used += use.Count
+func lawful(p *Problem, taken []int32) bool {
+	for l, room := range p.Room {
+		sum := int64(0)
+		for i, n := range taken {
+			for _, t := range p.Rows[i].Takes {
+				if int(t.Limit) == l {
+					sum += int64(n) * t.Amount
 				}
 			}
 		}
-		over += max(0, used-max(0, budget))
+		if sum > max(room, 0) {
+			return false
+		}
 	}
-	return over
+	return true
 }
 
-// total returns the cost of a set for the worker.
-func (s *slowSet) total() *cost.Total {
-	t := &cost.Total{Units: len(s.units), Levels: s.levels}
-	t.Excess = resources.Share{Amount: s.excess.Num().Int64(), Of: s.excess.Denom().Int64()}
-	high := new(big.Int).Rsh(s.work, 64).Uint64()
-	low := new(big.Int).And(s.work, new(big.Int).SetUint64(1<<64-1)).Uint64()
-	t.Work = t.Work.AddTimes(high, 1<<63).AddTimes(high, 1<<63).AddTimes(low, 1)
-	return t
+func minimal(p *Problem, taken []int32) bool {
+	for i := range taken {
+		if taken[i] > 0 {
+			less := slices.Clone(taken)
+			if less[i]--; gives(p, less) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
-// equal reports whether a total is that of the set.
-func (s *slowSet) equal(t *cost.Total) bool {
-	want := s.total()
-	return t.Units == want.Units && t.Levels == want.Levels &&
-		t.Excess.Compare(want.Excess) == 0 && t.Work == want.Work
+// set returns what a set costs, and its keys.
+func (f *field) set(p *Problem, taken []int32) set {
+	s, o, t := f.search, f.search.Order, cost.Total{}
+	used, freed, keys := make([]int64, len(s.Budgets)), make([]int64, len(s.Capacity)), []string(nil)
+	for i, n := range taken {
+		r := &p.Rows[i]
+		for k := range int(n) {
+			for l, v := range r.Levels {
+				switch {
+				case !o.IsMax(l):
+					t.Levels[l] += v
+				case t.Units == 0:
+					t.Levels[l] = v
+				default:
+					t.Levels[l] = max(t.Levels[l], v)
+				}
+			}
+			if r.Works != nil {
+				t.Work = t.Work.Add(r.Works[k])
+			} else if r.Times != nil && r.Times[k] < s.Now {
+				t.Work = t.Work.AddTimes(uint64(s.Now)-uint64(r.Times[k]), r.Weight)
+			}
+			for _, use := range r.Uses {
+				used[use.Budget] += use.Count
+			}
+			for typ, v := range r.Size {
+				freed[typ] += v
+			}
+			keys = append(keys, f.nodes[p.Node].keys[i][k]...)
+			t.Units++
+		}
+	}
+	for l := 1; l < cost.NumLevels; l++ {
+		if o.Carry>>l&1 != 0 {
+			t.Levels[l-1] += t.Levels[l] >> cost.HalfBits
+			t.Levels[l] &= 1<<cost.HalfBits - 1
+		}
+	}
+	if o.Overrun > 0 {
+		for b, n := range used {
+			t.Levels[o.Overrun] += max(n-max(s.Budgets[b], 0), 0)
+		}
+	}
+	t.Excess = cost.Excess(freed, p.Wanted, s.Capacity)
+	slices.Sort(keys)
+	return set{slices.Clone(taken), t, keys}
+}
+
+// cheapest returns the cheapest set, by keys if several are, or nil.
+func (f *field) cheapest(sets []set) (best *set) {
+	for i := range sets {
+		s := &sets[i]
+		if best != nil {
+			if c := f.search.Order.CompareTotals(&s.total, &best.total); c > 0 || c == 0 && slices.Compare(s.keys, best.keys) > 0 {
+				continue
+			}
+		}
+		best = s
+	}
+	return best
+}
+
+// matters reports whether a set for a node is better than the incumbent.
+func (f *field) matters(n int32, t *cost.Total) bool {
+	s, b := f.search, &f.best
+	if !b.Found {
+		return true
+	}
+	if s.Lesser {
+		return s.Order.CompareLevels(&t.Levels, &b.Total.Levels) < 0
+	}
+	c := s.Order.CompareTotals(t, &b.Total)
+	return c < 0 || c == 0 && (f.ties || n < b.Node)
+}
+
+// comparePrefix compares a bound with a total by the first of what decides, as far as excess.
+func (f *field) comparePrefix(levels *cost.Levels, work resources.Wide, t *cost.Total, first int) int {
+	part := *f.search.Order
+	part.Compare, part.Sequence = nil, f.search.sequence[:first]
+	if at := slices.Index(part.Sequence, cost.ByExcess); at >= 0 {
+		part.Sequence = part.Sequence[:at]
+	}
+	return part.CompareTotals(&cost.Total{Levels: *levels, Work: work}, t)
 }

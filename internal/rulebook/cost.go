@@ -30,7 +30,7 @@ type Cost struct {
 	LostAmount    resources.Wide
 }
 
-// CostOf returns a total of package least as the cost of a plan, without the node's
+// CostOf returns a total of package cost as the cost of a plan, without the node's
 // part.
 func CostOf(t *cost.Total) Cost {
 	l := &t.Levels

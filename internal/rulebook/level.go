@@ -10,7 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/cost"
 )
 
-// A Level is one part of the cost of a plan: its number as a level of package least.
+// A Level is one part of the cost of a plan: its number as a level of package cost.
 type Level uint8
 
 // The levels, in the order and with the letters of victims.Cost.
@@ -57,7 +57,7 @@ func LevelOf(word string) (Level, bool) {
 	return Level(at), at >= 0 && word != ""
 }
 
-// PlanOrder returns the order of victims.Cost as levels of package least.
+// PlanOrder returns the order of victims.Cost as levels of package cost.
 func PlanOrder() cost.Order {
 	return cost.Order{
 		Max: 1<<LevelRank | 1<<LevelPriority, Carry: 1 << LevelOwnLow,

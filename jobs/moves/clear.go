@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/cost"
-	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -155,8 +155,8 @@ func (s *search) useful(units []unit, lack resources.Vector, p *packing) (some [
 }
 
 // try finds the cheapest of some units that make room on a node, and places for them.
-func (s *search) try(posed []unit, n victims.NodeID, p *packing) (moves []Move, ok bool) {
-	for drop := 1; len(posed) > 0 && !s.meter.Over(); drop *= 2 {
+func (s *search) try(stated []unit, n victims.NodeID, p *packing) (moves []Move, ok bool) {
+	for drop := 1; len(stated) > 0 && !s.meter.Over(); drop *= 2 {
 		// A part of the budget, so that something is left for other nodes and members.
 		aside := s.meter.Left - s.meter.Left/(nodeParts*s.parts)
 		s.meter.Left -= aside
@@ -165,29 +165,29 @@ func (s *search) try(posed []unit, n victims.NodeID, p *packing) (moves []Move, 
 		if !s.found.Found {
 			return nil, false
 		}
-		if moves, ok = s.give(posed, p, n); ok {
+		if moves, ok = s.give(stated, p, n); ok {
 			return moves, true
 		}
-		posed = s.leaveOut(posed, drop)
+		stated = s.leaveOut(stated, drop)
 	}
 	s.proven = false
 	return nil, false
 }
 
 // pose makes the problem of a node, and reports whether its units could have all that is lacking.
-func (s *search) pose(units []unit, lack resources.Vector, most *cost.Total) bool {
+func (s *search) pose(stated []unit, lack resources.Vector, most *cost.Total) bool {
 	problem := &s.problem
-	*problem = least.Problem{
+	*problem = units.Problem{
 		Units: problem.Units[:0], Needs: append(problem.Needs[:0], lack), Order: cost.Order{Count: 1},
 		Wanted: lack, Capacity: s.capacity, Limit: most,
 		// All movers together have to fit what is free.
-		Bounds: append(problem.Bounds[:0], least.Bound{Room: resources.Limit{Value: s.rooms, Defined: resources.Positive(s.capacity)}}),
+		Bounds: append(problem.Bounds[:0], units.Bound{Room: resources.Limit{Value: s.rooms, Defined: resources.Positive(s.capacity)}}),
 	}
 	s.all = s.all[:0]
-	for i := range units {
+	for i := range stated {
 		s.meter.Pay(coverWork)
-		s.all = resources.Add(s.all, s.all, units[i].size)
-		problem.Units = append(problem.Units, s.coverUnit(&units[i]))
+		s.all = resources.Add(s.all, s.all, stated[i].size)
+		problem.Units = append(problem.Units, s.coverUnit(&stated[i]))
 	}
 	return resources.Fits(lack, s.all)
 }
@@ -214,10 +214,10 @@ type sizedUnit struct {
 
 // give has the units that the worker has found leave a node, finds them places beside a
 // packing, and takes both back.
-func (s *search) give(posed []unit, p *packing, n victims.NodeID) (moves []Move, ok bool) {
+func (s *search) give(stated []unit, p *packing, n victims.NodeID) (moves []Move, ok bool) {
 	var chosen []unit
 	for _, i := range s.found.Units {
-		chosen = append(chosen, posed[i])
+		chosen = append(chosen, stated[i])
 	}
 	before := len(p.moves)
 	if p.clearing = n; !p.all(chosen) {
@@ -231,8 +231,8 @@ func (s *search) give(posed []unit, p *packing, n victims.NodeID) (moves []Move,
 // leaveOut takes some units out of the problem, the largest first of those that the worker has
 // found, and then of all: they are the hardest to place. There are twice as many each time, so
 // that a node is not searched as often as it has tasks.
-func (s *search) leaveOut(posed []unit, drop int) []unit {
-	found, order := make([]bool, len(posed)), make([]int, len(posed))
+func (s *search) leaveOut(stated []unit, drop int) []unit {
+	found, order := make([]bool, len(stated)), make([]int, len(stated))
 	for _, i := range s.found.Units {
 		found[i] = true
 	}
@@ -247,20 +247,20 @@ func (s *search) leaveOut(posed []unit, drop int) []unit {
 			}
 			return 1
 		}
-		x, y := &posed[i], &posed[j]
+		x, y := &stated[i], &stated[j]
 		return cmp.Or(s.share(y.size).Compare(s.share(x.size)), strings.Compare(s.c.Key(x.tasks[0]), s.c.Key(y.tasks[0])))
 	})
 	stay := slices.Sorted(slices.Values(order[min(drop, len(order)):]))
 	for to, i := range stay {
-		posed[to], s.problem.Units[to] = posed[i], s.problem.Units[i]
+		stated[to], s.problem.Units[to] = stated[i], s.problem.Units[i]
 	}
 	s.problem.Units = s.problem.Units[:len(stay)]
-	return posed[:len(stay)]
+	return stated[:len(stay)]
 }
 
-// coverUnit returns a unit for package least.
-func (s *search) coverUnit(u *unit) least.Unit {
-	return least.Unit{
+// coverUnit returns a unit for package units.
+func (s *search) coverUnit(u *unit) units.Unit {
+	return units.Unit{
 		Key: s.c.Key(u.tasks[0]), Size: u.size, Needs: s.need[:], Bounds: s.need[:], Work: u.lost,
 		Levels: cost.Levels{int64(u.optedOut), int64(len(u.tasks))},
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -20,7 +21,7 @@ const (
 	coverSteps = 5_000   // of the search on one node
 	nodeParts  = 8       // what part of a member's budget is for the search on one node
 	fewSets    = 8       // sets of movers alone that are decided about
-	mostUnits  = 250     // of a node that are posed to package least at once
+	mostUnits  = 250     // of a node that package units is asked about at once
 	fewTasks   = 10_000  // tasks that are looked at for another such set, or for a first mover
 	mixedNodes = 32      // nodes on which others may have to stop as well
 )
@@ -29,7 +30,7 @@ const (
 const (
 	hostWork     = 16  // to see what a node has for a member
 	lookWork     = 64  // to see whether a task may move
-	coverWork    = 32  // to pose a unit to package least
+	coverWork    = 32  // to state a unit for package units
 	moveWork     = 128 // to apply a move and to take it back
 	sortWork     = 32  // to sort a task of a node that has changed, and again once it has changed back
 	pieceOfNodes = 256 // places that are looked at, and charged for, at once
@@ -42,8 +43,8 @@ type search struct {
 	*question
 	meter    least.Meter // the budget of the search for moves
 	rulesOf  eligible.Rules
-	worker   least.Worker
-	found    least.Selection
+	worker   units.Worker
+	found    units.Selection
 	capacity resources.Vector
 	types    int
 	weights  rulebook.Weights
@@ -62,7 +63,7 @@ type search struct {
 	parts    int64 // of the budget; one is for the member at hand
 	looked   int   // tasks of the last node that was to be cleared
 	movers   int   // units on the nodes that were to be cleared
-	problem  least.Problem
+	problem  units.Problem
 	need     [1]int32 // the only need, and bound, of a problem
 	entitled bool
 	proven   bool

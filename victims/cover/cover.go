@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -55,13 +56,13 @@ type Solver struct {
 	// milliseconds. Once they are spent the call ends with the best set that it has.
 	Steps int
 
-	worker    least.Worker
+	worker    units.Worker
 	meter     least.Meter
-	problem   least.Problem
-	best, set least.Selection
+	problem   units.Problem
+	best, set units.Selection
 	limit     cost.Total
 	bounds    []int32 // of the units, one after another
-	parts     []least.Part
+	parts     []units.Part
 	sequence  []int8
 }
 
@@ -136,7 +137,7 @@ func (s *Solver) state(p *Problem, levels int) {
 	q := &s.problem
 	q.Needs, q.Bounds, q.Units, q.Limit = append(q.Needs[:0], p.Need), q.Bounds[:0], q.Units[:0], nil
 	for _, b := range p.Bounds {
-		q.Bounds = append(q.Bounds, least.Bound{Room: b})
+		q.Bounds = append(q.Bounds, units.Bound{Room: b})
 	}
 	s.sequence = s.sequence[:0]
 	for level := range int8(levels + 1) {
@@ -150,7 +151,7 @@ func (s *Solver) state(p *Problem, levels int) {
 	s.bounds, s.parts = slices.Grow(s.bounds[:0], n), slices.Grow(s.parts[:0], len(p.Units))
 	for i := range p.Units {
 		u := &p.Units[i]
-		x := least.Unit{Key: u.Key, Size: u.Size, Needs: need}
+		x := units.Unit{Key: u.Key, Size: u.Size, Needs: need}
 		copy(x.Levels[:], u.Cost)
 		x.Levels[levels] = 1
 		from := len(s.bounds)
@@ -160,7 +161,7 @@ func (s *Solver) state(p *Problem, levels int) {
 		x.Bounds = s.bounds[from:len(s.bounds):len(s.bounds)]
 		if len(x.Bounds) > 1 {
 			// Bounds of parts need not be nested.
-			s.parts = append(s.parts, least.Part{Size: x.Size, Needs: need, Bounds: x.Bounds})
+			s.parts = append(s.parts, units.Part{Size: x.Size, Needs: need, Bounds: x.Bounds})
 			x.Parts = s.parts[len(s.parts)-1:]
 		}
 		q.Units = append(q.Units, x)

@@ -64,7 +64,7 @@ const (
 // exponential in the number of tasks that could be victims, and in the number
 // of members.
 func DecideJob(c *world.JobCase) JobResult {
-	h := newHearing(c)
+	h := newJobJudge(c)
 	r := h.decide()
 	if r.Outcome != Refused || r.Reason == InFlight {
 		return r
@@ -77,7 +77,7 @@ func DecideJob(c *world.JobCase) JobResult {
 	return r
 }
 
-func (h *hearing) decide() JobResult {
+func (h *jobJudge) decide() JobResult {
 	ready := h.couldStart()
 	if h.lacking > 0 || len(h.members) == 0 && !ready {
 		return JobResult{Outcome: Refused, Reason: InFlight}
@@ -123,7 +123,7 @@ func (h *hearing) decide() JobResult {
 
 // stage decides with the candidates of one stage: the cost of the cheapest plan, or else
 // why there is none, but for the time of the next attempt that exemptions bring.
-func (h *hearing) stage() (refusal *JobResult, best JobCost, ok bool) {
+func (h *jobJudge) stage() (refusal *JobResult, best JobCost, ok bool) {
 	reason, where, retry := h.preconditions()
 	if reason != "" {
 		return &JobResult{Outcome: Refused, Reason: reason, Where: where, RetryAt: retry}, best, false
@@ -135,9 +135,9 @@ func (h *hearing) stage() (refusal *JobResult, best JobCost, ok bool) {
 	return &r, best, false
 }
 
-// second returns the hearing of the second stage, in which tasks of the own leaf are
+// second returns the judge of the second stage, in which tasks of the own leaf are
 // candidates, or nil if there is none after such a refusal.
-func (h *hearing) second(first *JobResult) *hearing {
+func (h *jobJudge) second(first *JobResult) *jobJudge {
 	if first == nil || h.c.ByPriority || h.own || h.o.OwnLeaf == "" || slices.Contains(untouched, first.Reason) {
 		return nil
 	}
@@ -147,14 +147,14 @@ func (h *hearing) second(first *JobResult) *hearing {
 }
 
 // hasOthers reports whether the own leaf, or branch, has tasks of other applications.
-func (h *hearing) hasOthers() bool {
+func (h *jobJudge) hasOthers() bool {
 	return slices.ContainsFunc(h.w.Tasks, func(t world.Task) bool {
 		return h.owns(t.Queue) && t.Application != h.c.Job.Application
 	})
 }
 
 // decidedJob returns whether there is a plan in any stage.
-func (h *hearing) decidedJob() bool {
+func (h *jobJudge) decidedJob() bool {
 	first, _, ok := h.stage()
 	if second := h.second(first); !ok && second != nil {
 		_, _, ok = second.stage()

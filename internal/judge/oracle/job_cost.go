@@ -35,7 +35,7 @@ type JobCost struct {
 // JobCostOf returns the cost of victims for places of the members of the
 // minimum, in their order. Keys must be of tasks and nodes must be known.
 func JobCostOf(c *world.JobCase, places, victims []string) JobCost {
-	h := newHearing(c)
+	h := newJobJudge(c)
 	tasks := h.named(victims)
 	cost := h.cost(tasks)
 	h.placeAt(&cost, tasks, h.numbered(places))
@@ -43,7 +43,7 @@ func JobCostOf(c *world.JobCase, places, victims []string) JobCost {
 }
 
 // numbered returns the places in node order of nodes.
-func (h *hearing) numbered(names []string) (nodes []int) {
+func (h *jobJudge) numbered(names []string) (nodes []int) {
 	for _, name := range names {
 		nodes = append(nodes, slices.IndexFunc(h.w.Nodes, func(n world.Node) bool { return n.Name == name }))
 	}
@@ -51,7 +51,7 @@ func (h *hearing) numbered(names []string) (nodes []int) {
 }
 
 // names is the inverse of numbered.
-func (h *hearing) names(nodes []int) (names []string) {
+func (h *jobJudge) names(nodes []int) (names []string) {
 	for _, n := range nodes {
 		names = append(names, h.w.Nodes[n].Name)
 	}
@@ -60,7 +60,7 @@ func (h *hearing) names(nodes []int) (names []string) {
 
 // cost returns all parts of the cost of a set of victims that do not depend on
 // the places of the members.
-func (h *hearing) cost(victims []*world.Task) JobCost {
+func (h *jobJudge) cost(victims []*world.Task) JobCost {
 	c := h.costOf(victims)
 	whole, _ := h.stopped(victims)
 	return JobCost{
@@ -71,7 +71,7 @@ func (h *hearing) cost(victims []*world.Task) JobCost {
 }
 
 // placeAt sets the parts of a cost that depend on the places of the members.
-func (h *hearing) placeAt(c *JobCost, victims []*world.Task, nodes []int) {
+func (h *jobJudge) placeAt(c *JobCost, victims []*world.Task, nodes []int) {
 	c.Nodes = slices.Clone(nodes)
 	c.Excess = h.excess(victims, nodes)
 	c.Domain = h.firstOf(h.domainOf(h.names(nodes)))
@@ -114,7 +114,7 @@ func (c *JobCost) Compare(d *JobCost) int {
 // nodes that is freed beyond need. A type is needed to the largest of what all
 // nodes together are short of for the members placed there, and of what any
 // queue is short of under its max or its quota.
-func (h *hearing) excess(victims []*world.Task, nodes []int) *big.Rat {
+func (h *jobJudge) excess(victims []*world.Task, nodes []int) *big.Rat {
 	needed := make(world.Amounts)
 	for n := range h.w.Nodes {
 		for t, short := range h.seatNeed(n, nodes) {
@@ -133,7 +133,7 @@ func (h *hearing) excess(victims []*world.Task, nodes []int) *big.Rat {
 
 // seatNeed returns what a node is short of, once the leaving have gone, for the
 // members placed there.
-func (h *hearing) seatNeed(node int, nodes []int) world.Amounts {
+func (h *jobJudge) seatNeed(node int, nodes []int) world.Amounts {
 	var there []*world.Member
 	for i, m := range h.members {
 		if nodes[i] == node {

@@ -9,18 +9,18 @@ import (
 )
 
 // inDomain reports whether a node may be considered, as far as domains go.
-func (h *hearing) inDomain(n *world.Node) bool {
+func (h *jobJudge) inDomain(n *world.Node) bool {
 	depth := h.c.Job.Domain
 	return len(n.Domains) >= depth && (h.domain == nil || slices.Equal(n.Domains[:depth], h.domain))
 }
 
-// domains returns a hearing for each domain in which the members can be
+// domains returns a judge for each domain in which the members can be
 // placed together, in the order of the first nodes of the domains, usable or
-// not. A job that requires no domain has one hearing; one whose members are in
-// different domains already, or in none, has no hearing.
-func (h *hearing) domains() (list []*hearing) {
+// not. A job that requires no domain has one judge; one whose members are in
+// different domains already, or in none, has none.
+func (h *jobJudge) domains() (list []*jobJudge) {
 	if h.c.Job.Domain == 0 || h.domain != nil {
-		return []*hearing{h}
+		return []*jobJudge{h}
 	}
 	placed, lost := h.bases()
 	if lost || len(placed) > 1 {
@@ -33,7 +33,7 @@ func (h *hearing) domains() (list []*hearing) {
 		}
 		here := *h
 		here.domain = n.Domains[:h.c.Job.Domain]
-		known := slices.ContainsFunc(list, func(d *hearing) bool { return slices.Equal(d.domain, here.domain) })
+		known := slices.ContainsFunc(list, func(d *jobJudge) bool { return slices.Equal(d.domain, here.domain) })
 		elsewhere := len(placed) == 1 && !slices.Equal(placed[0], here.domain)
 		if !known && !elsewhere {
 			list = append(list, &here)
@@ -44,7 +44,7 @@ func (h *hearing) domains() (list []*hearing) {
 
 // firstOf returns the place in node order of the first node of a domain, usable
 // or not; 0 for none.
-func (h *hearing) firstOf(domain []string) int {
+func (h *jobJudge) firstOf(domain []string) int {
 	if domain == nil {
 		return 0
 	}
@@ -55,15 +55,15 @@ func (h *hearing) firstOf(domain []string) int {
 
 // together reports whether all members may be placed at those nodes, as far as
 // domains go.
-func (h *hearing) together(places []string) bool {
-	return slices.ContainsFunc(h.domains(), func(d *hearing) bool {
+func (h *jobJudge) together(places []string) bool {
+	return slices.ContainsFunc(h.domains(), func(d *jobJudge) bool {
 		return !slices.ContainsFunc(d.numbered(places), func(n int) bool { return !d.inDomain(&d.w.Nodes[n]) })
 	})
 }
 
 // bases returns the domains in which members are placed already, and whether
 // some are in none.
-func (h *hearing) bases() (list [][]string, lost bool) {
+func (h *jobJudge) bases() (list [][]string, lost bool) {
 	for _, m := range h.c.Job.Members {
 		node, ok := h.nodeOf(m.Key)
 		if !ok {
@@ -80,7 +80,7 @@ func (h *hearing) bases() (list [][]string, lost bool) {
 }
 
 // nodeOf returns the node of a task that stays, or of a grant.
-func (h *hearing) nodeOf(key string) (node string, ok bool) {
+func (h *jobJudge) nodeOf(key string) (node string, ok bool) {
 	for _, t := range h.w.Tasks {
 		if t.Key == key && !t.State.Leaving() {
 			return t.Node, true
@@ -96,7 +96,7 @@ func (h *hearing) nodeOf(key string) (node string, ok bool) {
 
 // domainOf returns the domain of the last of some nodes, as deep as the job
 // requires it; nil if it requires none, or the node is in none.
-func (h *hearing) domainOf(nodes []string) []string {
+func (h *jobJudge) domainOf(nodes []string) []string {
 	depth := h.c.Job.Domain
 	for i := range h.w.Nodes {
 		n := &h.w.Nodes[i]
@@ -110,7 +110,7 @@ func (h *hearing) domainOf(nodes []string) []string {
 // fullDomain reports whether grants of the job keep the members without a place in a domain
 // that has no room on its nodes, which nobody asks the predicate about. Reasons that time or
 // a quota ends stay.
-func (h *hearing) fullDomain(reason string) bool {
+func (h *jobJudge) fullDomain(reason string) bool {
 	held := slices.ContainsFunc(h.c.Job.Members, func(m world.Member) bool {
 		return slices.ContainsFunc(h.w.Grants, func(g world.Grant) bool { return g.Ask.Key == m.Key })
 	})

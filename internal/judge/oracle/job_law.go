@@ -13,7 +13,7 @@ const Quota Law = "quota"
 
 // forbids returns the first law about a single victim that keeps a task from
 // being one, or "".
-func (h *hearing) forbids(v *world.Task) Law {
+func (h *jobJudge) forbids(v *world.Task) Law {
 	_, exempt := h.o.Exempts(v.Key)
 	switch {
 	case v.State.Leaving(), v.RequiredNode, v.NonPreemptible:
@@ -37,14 +37,14 @@ func (h *hearing) forbids(v *world.Task) Law {
 }
 
 // isKin reports whether a task is of the job, or of its application.
-func (h *hearing) isKin(t *world.Task) bool {
+func (h *jobJudge) isKin(t *world.Task) bool {
 	return t.Job == h.c.Job.Name || t.Application != "" && t.Application == h.c.Job.Application ||
 		slices.ContainsFunc(h.c.Job.Members, func(m world.Member) bool { return m.Key == t.Key })
 }
 
 // stopped returns the running jobs that a set of victims stops, and those that
 // it would leave half dead. A job that keeps its minimum is neither.
-func (h *hearing) stopped(victims []*world.Task) (whole, half []string) {
+func (h *jobJudge) stopped(victims []*world.Task) (whole, half []string) {
 	gone := make(map[string]int)
 	for _, v := range victims {
 		if v.Job != "" {
@@ -67,7 +67,7 @@ func (h *hearing) stopped(victims []*world.Task) (whole, half []string) {
 
 // unlawful returns the first law, but for those about single victims, that the
 // set of victims breaks wherever the members go, or "".
-func (h *hearing) unlawful(victims []*world.Task) Law {
+func (h *jobJudge) unlawful(victims []*world.Task) Law {
 	if _, half := h.stopped(victims); len(half) > 0 {
 		return Gang
 	}
@@ -83,7 +83,7 @@ func (h *hearing) unlawful(victims []*world.Task) Law {
 
 // limits returns the first law that more victims can only break more: no hard
 // budget loses more than it has left, and law 2.
-func (h *hearing) limits(victims []*world.Task) Law {
+func (h *jobJudge) limits(victims []*world.Task) Law {
 	switch {
 	case !h.holds("", victims, (*docket).budgets):
 		return Budget
@@ -97,7 +97,7 @@ func (h *hearing) limits(victims []*world.Task) Law {
 // nothing, if the members of the minimum may run at those places, in their
 // order, once the victims have gone. It does not ask who may trigger.
 func JobBreaks(c *world.JobCase, places, victims []string) (broken []Law) {
-	h := newHearing(c)
+	h := newJobJudge(c)
 	if broken = h.jobBreaks(places, victims); len(broken) > 0 && !c.ByPriority && h.o.OwnLeaf != "" {
 		h.judge = h.again()
 		broken = h.jobBreaks(places, victims)
@@ -106,7 +106,7 @@ func JobBreaks(c *world.JobCase, places, victims []string) (broken []Law) {
 }
 
 // jobBreaks is JobBreaks for a stage.
-func (h *hearing) jobBreaks(places, victims []string) (broken []Law) {
+func (h *jobJudge) jobBreaks(places, victims []string) (broken []Law) {
 	tasks := h.named(victims)
 	report := func(law Law) {
 		if law != "" && !slices.Contains(broken, law) {
@@ -134,12 +134,12 @@ func (h *hearing) jobBreaks(places, victims []string) (broken []Law) {
 // FitsAt reports whether the members of the minimum may run at those places, in
 // their order, as things are.
 func FitsAt(c *world.JobCase, places []string) bool {
-	h := newHearing(c)
+	h := newJobJudge(c)
 	return h.together(places) && h.seats(places, h.now) && len(h.overMax(h.now)) == 0 && len(h.notAdmitted(h.now, h.ask.Size)) == 0
 }
 
 // seats reports whether the members find room at those places in some state.
-func (h *hearing) seats(places []string, s stock) bool {
+func (h *jobJudge) seats(places []string, s stock) bool {
 	for nodes := range h.seatings(s) {
 		if slices.Equal(h.names(nodes), places) {
 			return true

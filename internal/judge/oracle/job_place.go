@@ -10,7 +10,7 @@ import (
 
 // fits returns where the members fit without any victim: in the first domain in
 // which they do, at the first nodes, in the order of members.
-func (h *hearing) fits(s stock) (nodes []int, ok bool) {
+func (h *jobJudge) fits(s stock) (nodes []int, ok bool) {
 	for _, d := range h.domains() {
 		if nodes, ok := d.fitsHere(s); ok {
 			return nodes, true
@@ -19,8 +19,8 @@ func (h *hearing) fits(s stock) (nodes []int, ok bool) {
 	return nil, false
 }
 
-// fitsHere is fits for the domain of the hearing.
-func (h *hearing) fitsHere(s stock) (nodes []int, ok bool) {
+// fitsHere is fits for the domain of the judge.
+func (h *jobJudge) fitsHere(s stock) (nodes []int, ok bool) {
 	if len(h.overMax(s)) > 0 || len(h.notAdmitted(s, h.ask.Size)) > 0 {
 		return nil, false
 	}
@@ -32,7 +32,7 @@ func (h *hearing) fitsHere(s stock) (nodes []int, ok bool) {
 
 // placements adds to a result the places of the minimum, and of each further
 // member that finds room in what is then left, one after another.
-func (h *hearing) placements(r JobResult, s stock, nodes []int) JobResult {
+func (h *jobJudge) placements(r JobResult, s stock, nodes []int) JobResult {
 	earlier := h.names(nodes)
 	for i, m := range h.members {
 		node := earlier[i]
@@ -56,13 +56,13 @@ func (h *hearing) placements(r JobResult, s stock, nodes []int) JobResult {
 }
 
 // after returns the state once victims have gone too.
-func (h *hearing) after(victims []string) stock { return h.later.without(h.named(victims)) }
+func (h *jobJudge) after(victims []string) stock { return h.later.without(h.named(victims)) }
 
 // FurtherPlaces returns the places of members beyond the minimum that follow
 // from an outcome with those places of the members of the minimum, in their
 // order, and those victims.
 func FurtherPlaces(c *world.JobCase, outcome string, places, victims []string) (further []Placement) {
-	h := newHearing(c)
+	h := newJobJudge(c)
 	s := h.after(victims)
 	if outcome == Fits {
 		s = h.now
@@ -78,7 +78,7 @@ func FurtherPlaces(c *world.JobCase, outcome string, places, victims []string) (
 // JobVictims returns what each of the victims is for, with those places of the
 // members of the minimum, in their order.
 func JobVictims(c *world.JobCase, places, victims []string) (list []JobVictim) {
-	h := newHearing(c)
+	h := newJobJudge(c)
 	tasks := h.named(victims)
 	whole, _ := h.stopped(tasks)
 	nodes := h.numbered(places)
@@ -99,7 +99,7 @@ func JobVictims(c *world.JobCase, places, victims []string) (list []JobVictim) {
 // couldStart reports whether the members that hold a grant have room now, where
 // what is leaving is still: on their nodes, under the maxima of their path, and
 // in its quotas, each with the grants taken off.
-func (h *hearing) couldStart() bool {
+func (h *jobJudge) couldStart() bool {
 	held, without := make(world.Amounts), h.now.clone()
 	for _, g := range h.w.Grants {
 		if !slices.ContainsFunc(h.c.Job.Members, func(m world.Member) bool { return m.Key == g.Ask.Key }) {

@@ -13,7 +13,7 @@ import (
 //	preemptible      min(min, NR) + P + rem ≤ max
 //
 // at every queue of the path that has an entry, and only for types with rem > 0.
-func (h *hearing) notAdmitted(s stock, rem world.Amounts) (where []string) {
+func (h *jobJudge) notAdmitted(s stock, rem world.Amounts) (where []string) {
 	return h.formulas(rem, func(q, t string, quota *world.Quota) bool {
 		most, bounded := quota.Max[t]
 		u, n := s.used[q][t], s.fixed[q][t]
@@ -29,7 +29,7 @@ func (h *hearing) notAdmitted(s stock, rem world.Amounts) (where []string) {
 //
 //	non-preemptible  unless N + rem ≤ min
 //	preemptible      unless admitted
-func (h *hearing) mayNotTrigger() (where []string) {
+func (h *jobJudge) mayNotTrigger() (where []string) {
 	if !h.c.Job.NonPreemptible {
 		return h.notAdmitted(h.later, h.ask.Size)
 	}
@@ -39,7 +39,7 @@ func (h *hearing) mayNotTrigger() (where []string) {
 }
 
 // formulas returns where a formula does not hold.
-func (h *hearing) formulas(rem world.Amounts, holds func(q, t string, quota *world.Quota) bool) (where []string) {
+func (h *jobJudge) formulas(rem world.Amounts, holds func(q, t string, quota *world.Quota) bool) (where []string) {
 	for _, q := range h.path {
 		quota, ok := h.c.Quotas[q]
 		for _, t := range h.w.Types {
@@ -53,7 +53,7 @@ func (h *hearing) formulas(rem world.Amounts, holds func(q, t string, quota *wor
 
 // waiting returns what non-preemptible members wait for in a queue and in those
 // below it.
-func (h *hearing) waiting(queue, t string) (total int64) {
+func (h *jobJudge) waiting(queue, t string) (total int64) {
 	for path, quota := range h.c.Quotas {
 		if world.Inside(path, queue) {
 			total += quota.Waiting[t]
@@ -64,7 +64,7 @@ func (h *hearing) waiting(queue, t string) (total int64) {
 
 // overMax returns every queue of the path and type in which the members would
 // bring the queue over its max, in some state.
-func (h *hearing) overMax(s stock) (where []string) {
+func (h *jobJudge) overMax(s stock) (where []string) {
 	for _, q := range h.path {
 		for _, t := range h.wants {
 			if most, ok := h.queues[q].Max[t]; ok && s.used[q][t]+h.ask.Size[t] > most {
@@ -77,7 +77,7 @@ func (h *hearing) overMax(s stock) (where []string) {
 
 // quotaNeed returns by how much the members would bring a queue over the max of
 // its quota: met by victims below that queue, on any node.
-func (h *hearing) quotaNeed(queue string) world.Amounts {
+func (h *jobJudge) quotaNeed(queue string) world.Amounts {
 	need := make(world.Amounts)
 	for _, t := range h.wants {
 		most, ok := h.c.Quotas[queue].Max[t]

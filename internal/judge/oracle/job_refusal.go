@@ -11,7 +11,7 @@ import (
 
 // preconditions returns the first reason why nobody may go for the job, or "", and if that
 // is only a matter of time, when it no longer is.
-func (h *hearing) preconditions() (reason string, where []string, retry time.Time) {
+func (h *jobJudge) preconditions() (reason string, where []string, retry time.Time) {
 	if h.c.ByPriority {
 		if reason, where = h.mayNot(); reason == "" {
 			switch {
@@ -37,7 +37,7 @@ func (h *hearing) preconditions() (reason string, where []string, retry time.Tim
 }
 
 // mayNot returns the quotas that forbid the job to preempt.
-func (h *hearing) mayNot() (reason string, where []string) {
+func (h *jobJudge) mayNot() (reason string, where []string) {
 	where = h.mayNotTrigger()
 	switch {
 	case len(where) > 0 && h.c.Job.NonPreemptible:
@@ -50,7 +50,7 @@ func (h *hearing) mayNot() (reason string, where []string) {
 
 // inStage reports whether tasks of a leaf may go as far as queues are concerned, in a job
 // by guarantee.
-func (h *hearing) inStage(leaf string) bool {
+func (h *jobJudge) inStage(leaf string) bool {
 	if h.disabled(leaf) {
 		return false
 	}
@@ -61,7 +61,7 @@ func (h *hearing) inStage(leaf string) bool {
 }
 
 // outside reports whether the fence, in the words of the stage, keeps the tasks of a leaf.
-func (h *hearing) outside(leaf string) bool {
+func (h *jobJudge) outside(leaf string) bool {
 	if leaf == h.c.Job.Queue {
 		return !h.c.ByPriority && !h.own
 	}
@@ -69,19 +69,19 @@ func (h *hearing) outside(leaf string) bool {
 }
 
 // tooHigh reports whether law 6 keeps a task.
-func (h *hearing) tooHigh(t *world.Task) bool {
+func (h *jobJudge) tooHigh(t *world.Task) bool {
 	strictly := h.c.ByPriority || h.o.StrictPriority || t.Queue == h.c.Job.Queue || h.own && h.owns(t.Queue)
 	return h.rank(t) > 0 || strictly && h.rank(t) == 0
 }
 
 // inJobReach reports whether the tasks of a leaf may be taken as far as queues
 // are concerned. Its own leaf is within reach of a job.
-func (h *hearing) inJobReach(leaf string) bool {
+func (h *jobJudge) inJobReach(leaf string) bool {
 	return (leaf == h.c.Job.Queue || h.inReach(leaf)) && !h.disabled(leaf)
 }
 
 // noPlan says why there is no plan for a job that may have one.
-func (h *hearing) noPlan() JobResult {
+func (h *jobJudge) noPlan() JobResult {
 	r := JobResult{Outcome: Refused, Reason: NoVictims, Counts: make(map[string]int)}
 	var free, together []*world.Task
 	var kept [][]*world.Task
@@ -116,7 +116,7 @@ func (h *hearing) noPlan() JobResult {
 }
 
 // rule returns the first rule that keeps a task from being a victim, or "".
-func (h *hearing) rule(t *world.Task) string {
+func (h *jobJudge) rule(t *world.Task) string {
 	switch law := h.forbids(t); {
 	case t.State.Leaving():
 		return "leaving"
@@ -146,13 +146,13 @@ func (h *hearing) rule(t *world.Task) string {
 
 // spare reports whether the task may go without its job: the job runs more
 // members than its minimum, or there is none.
-func (h *hearing) spare(t *world.Task) bool {
+func (h *jobJudge) spare(t *world.Task) bool {
 	return t.Job == "" || len(staff(h.w, t.Job)) > h.c.Minimums[t.Job]
 }
 
 // mayStop reports whether all members of a job may go together, as far as each
 // is concerned.
-func (h *hearing) mayStop(job string) bool {
+func (h *jobJudge) mayStop(job string) bool {
 	return job != "" && h.c.Minimums[job] > 0 &&
 		!slices.ContainsFunc(h.w.Tasks, func(t world.Task) bool {
 			return t.Job == job && !t.State.Leaving() && h.forbids(&t) != ""
@@ -162,7 +162,7 @@ func (h *hearing) mayStop(job string) bool {
 // mayHelp reports whether a task has some of what is wanted where it counts: on
 // a node that may be given to a member, or below a queue of the path that is
 // short.
-func (h *hearing) mayHelp(t *world.Task) bool {
+func (h *jobJudge) mayHelp(t *world.Task) bool {
 	for _, q := range h.path {
 		if world.Inside(t.Queue, q) && (shares(t.Size, h.headroomNeed(q)) || shares(t.Size, h.quotaNeed(q))) {
 			return true
@@ -180,7 +180,7 @@ func (h *hearing) mayHelp(t *world.Task) bool {
 
 // keptBack returns the rule of sums that keeps a task: that it cannot go by
 // itself, if its job spares it, nor with all of its job.
-func (h *hearing) keptBack(t *world.Task) string {
+func (h *jobJudge) keptBack(t *world.Task) string {
 	words := map[Law]string{Budget: "budget", Law2: "guarantee"}
 	alone := Law("") // of a job that does not spare it
 	if h.spare(t) {
@@ -202,7 +202,7 @@ func (h *hearing) keptBack(t *world.Task) string {
 // is what keeps a task that may go alone: all members would fit with every task
 // gone that may, and a queue above this one would then lose too much in a type
 // that the task uses.
-func (h *hearing) heldTogether(t *world.Task, free []*world.Task) bool {
+func (h *jobJudge) heldTogether(t *world.Task, free []*world.Task) bool {
 	if _, ok := h.fits(h.later.without(free)); !ok {
 		return false
 	}
@@ -219,7 +219,7 @@ func (h *hearing) heldTogether(t *world.Task, free []*world.Task) bool {
 
 // wake returns the first end of an exemption at which, all else equal, there is
 // a plan. It is zero if there is none.
-func (h *hearing) wake() time.Time {
+func (h *jobJudge) wake() time.Time {
 	var ends []time.Time
 	for _, until := range h.o.Exempt {
 		if until.After(h.o.Now) {
@@ -235,7 +235,7 @@ func (h *hearing) wake() time.Time {
 				then.Options.Exempt[key] = until
 			}
 		}
-		if newHearing(&then).decidedJob() {
+		if newJobJudge(&then).decidedJob() {
 			return end
 		}
 	}
@@ -257,10 +257,10 @@ func HasLatePlan(c *world.JobCase, n int) bool {
 	return ok
 }
 
-// firstMembers returns the hearing of a case with the first n of its members only. What
+// firstMembers returns the judge of a case with the first n of its members only. What
 // guarantees let the job do is for all of them to say.
-func firstMembers(c *world.JobCase, n int) *hearing {
-	h := newHearing(c)
+func firstMembers(c *world.JobCase, n int) *jobJudge {
+	h := newJobJudge(c)
 	h.members = h.members[:n]
 	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
 	all := h.judge

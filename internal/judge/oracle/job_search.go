@@ -11,7 +11,7 @@ import (
 
 // best returns the cost of the cheapest lawful plan, looking at every domain,
 // every set of candidates and every way to place the members.
-func (h *hearing) best() (best JobCost, ok bool) {
+func (h *jobJudge) best() (best JobCost, ok bool) {
 	for _, d := range h.domains() {
 		if cost, found := d.bestHere(); found && (!ok || cost.Compare(&best) < 0) {
 			best, ok = cost, true
@@ -20,8 +20,8 @@ func (h *hearing) best() (best JobCost, ok bool) {
 	return best, ok
 }
 
-// bestHere is best for the domain of the hearing.
-func (h *hearing) bestHere() (best JobCost, ok bool) {
+// bestHere is best for the domain of the judge.
+func (h *jobJudge) bestHere() (best JobCost, ok bool) {
 	candidates := h.candidates()
 	if !h.hopeful(candidates) {
 		return best, false
@@ -44,7 +44,7 @@ func (h *hearing) bestHere() (best JobCost, ok bool) {
 }
 
 // candidates returns the tasks that no law about a single victim forbids.
-func (h *hearing) candidates() (list []*world.Task) {
+func (h *jobJudge) candidates() (list []*world.Task) {
 	for i := range h.w.Tasks {
 		if v := &h.w.Tasks[i]; h.forbids(v) == "" {
 			list = append(list, v)
@@ -55,7 +55,7 @@ func (h *hearing) candidates() (list []*world.Task) {
 
 // hopeful reports whether there would be room with every candidate gone. Each
 // set of them leaves less.
-func (h *hearing) hopeful(candidates []*world.Task) bool {
+func (h *jobJudge) hopeful(candidates []*world.Task) bool {
 	_, ok := h.fitsHere(h.later.without(candidates))
 	return ok
 }
@@ -67,7 +67,7 @@ type set struct {
 }
 
 // sets returns every set of candidates, the cheapest by parts (a) to (f2) first.
-func (h *hearing) sets(candidates []*world.Task) (sets []set) {
+func (h *jobJudge) sets(candidates []*world.Task) (sets []set) {
 	for chosen := range 1 << len(candidates) {
 		var victims []*world.Task
 		for i, v := range candidates {
@@ -84,7 +84,7 @@ func (h *hearing) sets(candidates []*world.Task) (sets []set) {
 // seatings yields every way to place the members of the minimum in some state
 // of the nodes, as a place in node order for each member, in lexical order. The
 // slice is reused.
-func (h *hearing) seatings(s stock) iter.Seq[[]int] {
+func (h *jobJudge) seatings(s stock) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		free := cloneAll(s.free)
 		h.seat(free, make([]int, 0, len(h.members)), yield)
@@ -93,7 +93,7 @@ func (h *hearing) seatings(s stock) iter.Seq[[]int] {
 
 // seat places the next member at each node that has room for it beside those
 // before it, and the others after it. It reports whether to go on.
-func (h *hearing) seat(free map[string]world.Amounts, nodes []int, yield func([]int) bool) bool {
+func (h *jobJudge) seat(free map[string]world.Amounts, nodes []int, yield func([]int) bool) bool {
 	if len(nodes) == len(h.members) {
 		return yield(nodes)
 	}
@@ -119,18 +119,18 @@ func (h *hearing) seat(free map[string]world.Amounts, nodes []int, yield func([]
 
 // takes reports whether the node may be given to the member at all: reserved
 // are nodes for a member, or for all of the job.
-func (h *hearing) takes(n *world.Node, m *world.Member) bool {
+func (h *jobJudge) takes(n *world.Node, m *world.Member) bool {
 	return h.inDomain(n) && h.mayUse(n, m)
 }
 
 // mayUse is takes, whatever domain the job requires.
-func (h *hearing) mayUse(n *world.Node, m *world.Member) bool {
+func (h *jobJudge) mayUse(n *world.Node, m *world.Member) bool {
 	return n.Has(m.Selector) && !n.Unschedulable && (n.ReservedFor == "" || n.ReservedFor == m.Key || n.ReservedFor == h.c.Job.Name)
 }
 
 // refuses reports whether the caller's predicate refuses the node for the
 // member, given the places of those before it.
-func (h *hearing) refuses(n *world.Node, m *world.Member, nodes []int) bool {
+func (h *jobJudge) refuses(n *world.Node, m *world.Member, nodes []int) bool {
 	if !h.c.Apart && len(h.c.Refused) == 0 {
 		return false
 	}

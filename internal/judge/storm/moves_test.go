@@ -45,7 +45,7 @@ func propertyMoveLaws(t *rapid.T) {
 				return
 			}
 			q.places(q.members, func() {
-				if q.inVain() {
+				if q.needless() {
 					return
 				}
 				for _, p := range q.plans(nil) {
@@ -71,9 +71,9 @@ func propertyMoveLaws(t *rapid.T) {
 	}
 }
 
-// inVain reports whether somebody moves who makes no room for who asks, nor a gang of theirs,
+// needless reports whether somebody moves who makes no room for who asks, nor a gang of theirs,
 // or a gang moves to a node that is freed. The explorer has such steps as well.
-func (a *question) inVain() bool {
+func (a *question) needless() bool {
 	asked := func(i int) bool { return a.there[a.place[i]]&a.members != 0 }
 	bound := func(i int) bool { return a.Tasks[i].Job > 0 && a.Minimum[a.Tasks[i].Job] > 0 }
 	var freed, help uint64 // by node, and by job

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package least
+package units
 
 import (
 	"github.com/go-preempt/preempt/internal/cost"

@@ -16,7 +16,7 @@ import (
 // Large tasks that the laws keep are no reason to search a node: with one on each
 // node a decision takes hardly more steps than without them. DESIGN.md, The seven
 // laws: 3, 6 and 7.
-func TestSieve(t *testing.T) {
+func TestLawful(t *testing.T) {
 	decide := func(t *testing.T, keep func(f *fixture, node string)) victims.Plan {
 		f := newFixture(t, queue.Config{Children: []queue.Config{
 			{Name: "a"}, {Name: "kept", Properties: map[string]string{"preemption.policy": "disabled"}},
@@ -46,7 +46,7 @@ func TestSieve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := decide(t, keep)
 			require.Equal(t, free.Cost, plan.Cost)
-			require.Less(t, plan.Steps, int64(1000), "a search on every node takes more")
+			require.Less(t, plan.Steps, int64(2000), "a search on every node takes more")
 		})
 	}
 }

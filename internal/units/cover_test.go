@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package least
+package units
 
 import (
 	"fmt"
+	"github.com/go-preempt/preempt/internal/least"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -48,7 +49,6 @@ func seedDraws(f *testing.F) {
 func leastIsLeast(t *rapid.T) {
 	c := coverCases().Draw(t, "case")
 	var w Worker
-	w.eager = rapid.Bool().Draw(t, "bounds from the start")
 	var s Selection
 	w.Least(&s, &c.Problem, enoughSteps)
 	if !s.Proven {
@@ -66,7 +66,7 @@ func TestCover_BudgetsOfAClass(t *testing.T) {
 		Budgets: []int64{1},
 		Units:   []Unit{unitOf("a", 1).Unit, unitOf("b", 1).Unit, unitOf("c", 1).Unit},
 	}
-	p.Units[0].Uses = []Use{{Budget: 0, Count: 1}}
+	p.Units[0].Uses = []least.Use{{Budget: 0, Count: 1}}
 	var w Worker
 	var s Selection
 	w.Least(&s, &p, enoughSteps)
@@ -156,7 +156,6 @@ func (c *coverCase) subset(t *rapid.T) (units []int32) {
 func budgetIsHonest(t *rapid.T) {
 	c := coverCases().Draw(t, "case")
 	var w Worker
-	w.eager = rapid.Bool().Draw(t, "eager")
 	var s Selection
 	var before *slowSet
 	for _, steps := range []int{0, 1, 2, 5, 10, 20} {

@@ -8,10 +8,10 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/world"
 )
 
-// hearing is a case of a job with what follows from it at once. Its judge
+// jobJudge judges a case of a job, with what follows from that at once. It
 // decides over one ask of all members of the minimum together, which is what
 // queues see of a job.
-type hearing struct {
+type jobJudge struct {
 	*judge
 	c *world.JobCase
 
@@ -25,8 +25,8 @@ type hearing struct {
 	domain  []string // in which the members are placed; nil: in any that is deep enough
 }
 
-func newHearing(c *world.JobCase) *hearing {
-	h := &hearing{c: c}
+func newJobJudge(c *world.JobCase) *jobJudge {
+	h := &jobJudge{c: c}
 	minimum := c.Job.MinMembers
 	if minimum == 0 {
 		minimum = len(c.Job.Members)
@@ -100,7 +100,7 @@ func standing(w *world.World, key string) string {
 
 // Unplaced returns the members that are to be placed: the first without a place,
 // as many as the minimum lacks.
-func Unplaced(c *world.JobCase) []*world.Member { return newHearing(c).members }
+func Unplaced(c *world.JobCase) []*world.Member { return newJobJudge(c).members }
 
 // sum returns what members ask for together.
 func sum(members []*world.Member) world.Amounts {
