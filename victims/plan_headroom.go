@@ -18,6 +18,10 @@ import (
 // If headroom is short as well as a node, one set has to make both. What makes headroom may be
 // on any node. It is gathered once, as rows of tasks that are alike, and is part of the problem
 // of every node that the node's own tasks do not solve.
+//
+// Of tasks of many leaves law 2 would make as many rows, and mostly it keeps nobody from going
+// with the others. So rows say nothing of it until a set breaks it, which decision.offer finds
+// out; from then on they do.
 
 const (
 	// mostPool is how many rows a pool has. If tasks are of more kinds, the fewPool best of
@@ -45,10 +49,10 @@ type pool struct {
 	most     int64    // tasks that a node has at most
 	memory   memory
 	gathered bool
-	whole    bool // thinning it has found nothing
+	thinned  bool // it has only the best of them
+	whole    bool // thinned it had no plan, and is gathered whole
 	strict   bool // rows say what they take of law 2
 	broken   bool // they did not, and a set was no plan for that
-	thinned  bool // it has only the best of them
 	solved   bool
 	hopeless bool     // no set makes headroom, and so no node has a plan
 	ids      []TaskID // of the cheapest set that makes headroom

@@ -62,7 +62,7 @@ func (x *picks) key(u unitRef) string {
 	}
 }
 
-// within begins with no unit taken.
+// begin begins with no unit taken.
 func (x *picks) begin() { x.room = append(x.room[:0], x.problem.Room...) }
 
 // take takes a unit if every limit is kept then, and reports whether it has.

@@ -220,10 +220,8 @@ func (x *problem) meetNone() {
 // Elsewhere reports whether tasks on other nodes may be victims: they make headroom.
 func (d *decision) Elsewhere() bool { return d.needs.open() && !d.nearby() }
 
-// Few reports whether it is known that those are few.
-func (d *decision) Few() bool {
-	return d.pool.solved && len(d.pool.rows) <= 2*fewPool
-}
+// Few reports whether it is known that those are of few kinds.
+func (d *decision) Few() bool { return d.pool.solved && len(d.pool.rows) <= mostPool }
 
 // stateNeeds states what a site needs.
 func (d *decision) stateNeeds(p *least.Problem, s *site) {
