@@ -198,8 +198,8 @@ type Proof uint8
 const (
 	// NoProof: the best plan found within the budget.
 	NoProof Proof = iota
-	// ProofLevels: no lawful plan is less in the levels before excess: who is stopped,
-	// how many and of which rank cannot be bettered.
+	// ProofLevels: no lawful plan is less in the levels before work and excess: how many are
+	// stopped, and of which rank, cannot be bettered.
 	ProofLevels
 	// ProofCost: no lawful plan is cheaper, down to the last key.
 	ProofCost

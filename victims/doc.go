@@ -48,6 +48,15 @@
 // laws). No victim can be given back. Of all nodes and sets of victims the plan has the
 // least [Cost]; Plan.Proof says how much of that is certain.
 //
+// # Where things are
+//
+// A decision (plan.go) looks for room, then for victims. plan_problem.go, plan_rows.go and
+// plan_headroom.go state each node as a problem of internal/least, which has the bounds, the
+// frontier of nodes and the search; plan_search.go shares out the budget that planner.go sets.
+// Every set passes decision.offer, which holds it to all limits, law 2 among them, and
+// decision.proof says what was shown. gang.go has gangs and disruption budgets, audit_laws.go
+// the laws as the auditor knows them.
+//
 // # Complexity and memory
 //
 // A change of the cluster costs O(depth·types) and a hash lookup. A decision is linear in

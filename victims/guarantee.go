@@ -42,11 +42,7 @@ type shortage struct {
 	queues []queue.ID         // that lack headroom, from the leaf upwards
 	short  []resources.Vector // what each lacks, in the types that are wanted
 	masks  []resources.Mask   // the types in which those from a level on are short
-	// rows[on][level] are the rows of Problem.Needs that a task of the level
-	// counts for: the node's is row 0, if it is on the node, then one for each
-	// queue.
-	rows [2][][]int32
-	most resources.Vector // the largest lack per type
+	most   resources.Vector   // the largest lack per type
 	// ruled says of each queue that one further down lacks at least as much: who
 	// makes headroom there makes it here, and nobody else needs to go for it.
 	ruled  []bool
@@ -96,22 +92,6 @@ func (n *shortage) settle() {
 	n.masks = append(n.masks, 0)
 	for i := len(n.queues) - 1; i >= 0; i-- {
 		n.masks[i] |= n.masks[i+1]
-	}
-	for on := range n.rows {
-		n.rows[on] = n.rows[on][:cap(n.rows[on])]
-		for level := range len(n.queues) + 1 {
-			if level == len(n.rows[on]) {
-				n.rows[on] = append(n.rows[on], nil)
-			}
-			rows := n.rows[on][level][:0]
-			if on == 1 {
-				rows = append(rows, 0)
-			}
-			for i := level; i < len(n.queues); i++ {
-				rows = append(rows, int32(1+i))
-			}
-			n.rows[on][level] = rows
-		}
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // An ask with a required node, such as that of a daemon set, is decided alike,
 // with these differences: that node only is usable, whether it is schedulable
 // or reserved or not ([decision.usable]); no delay and no guarantee is asked
-// for ([gate.precondition]); raw priorities are compared, and neither
+// for ([decision.precondition]); raw priorities are compared, and neither
 // guarantees nor fences nor disabled queues protect, for the ask can run
 // nowhere else ([eligible.Taker]); victims for headroom must be on the node,
 // too ([decision.helps]). (DESIGN.md, Required nodes.)

@@ -328,7 +328,7 @@ func (d *decision) addPool(p *least.Problem, n NodeID, only []TaskID) {
 	}
 	d.shareLimits(p)
 	if pl.thinned {
-		d.search.Shown, d.search.Levels = false, false
+		d.search.Unproven()
 	}
 }
 

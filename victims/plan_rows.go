@@ -333,7 +333,7 @@ func (d *decision) pickLanes(n NodeID, wanted resources.Vector) []TaskID {
 	if len(digest.lanes) <= mostLanes || d.p.Exhaustive {
 		return digest.ids
 	}
-	d.search.Shown, d.search.Levels = false, false
+	d.search.Unproven()
 	d.trial.pay(int64(4 * len(digest.lanes)))
 	x.picked = x.picked[:0]
 	for from := 0; from < len(digest.lanes); {

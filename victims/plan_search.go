@@ -72,7 +72,8 @@ func (d *decision) choose() (found bool) {
 
 // notShown takes back what the searches have shown.
 func (d *decision) notShown() {
-	d.search.Shown, d.search.Levels, d.trial.lesser = false, false, false
+	d.search.Unproven()
+	d.trial.lesser = false
 }
 
 // gives reports whether guarantees let tasks of some leaf in reach go that have
@@ -182,7 +183,7 @@ func (d *decision) searchAround() {
 	var scan least.Scan
 	if first == cost.ByWork && !s.Blind {
 		if !s.Front(&scan) {
-			s.Shown, s.Levels = false, false
+			s.Unproven()
 		}
 		return
 	}
@@ -203,7 +204,7 @@ func (d *decision) searchAround() {
 		}
 	}
 	if !look() {
-		s.Shown, s.Levels = false, false
+		s.Unproven()
 	}
 }
 
@@ -250,7 +251,7 @@ func (d *decision) spare() {
 	d.search.Front(new(least.Scan))
 	d.trial.meter.Left = left
 	d.trial.sparing = false
-	d.search.Shown, d.search.Levels = false, false
+	d.search.Unproven()
 	d.pool.forget()
 	d.search.Revive()
 }
@@ -326,7 +327,7 @@ func (d *decision) offer(p *least.Problem, a *least.Answer, ids []TaskID) {
 }
 
 // keepsLimits reports whether tasks may go together: by law 2, by hard budgets, and of each gang
-// all or no more than it can spare.
+// all or no more than it can spare. The rooms of law 2 are made by [eligible.Rooms.Reset].
 func (d *decision) keepsLimits(ids []TaskID) bool {
 	x, m := &d.problem, &d.problem.check
 	m.reset()

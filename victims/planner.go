@@ -391,11 +391,10 @@ func (d *decision) allow() {
 	d.trial.brief = d.p.Steps <= 0 && isLarge(d.c)
 	d.trial.budget = d.budget()
 	// What the first stage leaves of both is for the second, and then for RetryAt.
-	left := &d.search
-	left.Aside, left.Overdraw = 0, passOver(d.c)
+	d.search.Aside, d.search.Overdraw = 0, passOver(d.c)
 	m.Left = d.trial.budget - m.Used
 	if d.stage == outsideLeaf {
-		left.Overdraw /= 2
+		d.search.Overdraw /= 2
 	}
 	d.trial.brief = d.trial.brief || d.p.hasty
 	if d.p.Exhaustive && d.p.Steps <= 0 {
@@ -416,7 +415,7 @@ func (d *decision) affords(n NodeID) bool {
 		t.begun = true
 		return true
 	}
-	d.search.Shown, d.search.Levels = false, false
+	d.search.Unproven()
 	if t.meter.Left = min(t.meter.Left, 0); !d.best.Found && d.search.Aside == 0 {
 		t.meter.Left = -d.search.Overdraw
 	}

@@ -86,6 +86,12 @@
 // more CPUs than needed, which become cheaper. At 1 for a CPU and 3 for a GB, 16 are needed and
 // each unit is worth 6. It takes 3, and c is out. These prices are tried first on the next node.
 //
+// # Where things are
+//
+// Bounds of a node are in ladder.go, their prices in prices.go, the knapsack in knapsack.go. One
+// problem is solved by solver.go: greedy.go, branch.go, and its bounds in bound.go and counts.go.
+// The search over nodes is nodes.go, what is asked problem.go and search.go, the budget meter.go.
+//
 // # Sources
 //
 // Branch and bound is by Land and Doig, "An automatic method of solving discrete programming

@@ -91,7 +91,7 @@ func (x *solver) useful(i int32) int64 {
 	if most == 0 {
 		return 0
 	}
-	for _, t := range r.Takes {
+	for _, t := range r.Takes { // limits, law 2 among them, are kept here
 		if t.Amount > 0 {
 			most = min(most, max(x.room[t.Limit], 0)/t.Amount)
 		}

@@ -68,7 +68,8 @@ type Search struct {
 	// Aside is what comes after the present part of the budget; see Within. Overdraw is how
 	// much more may be taken until there is any plan.
 	Aside, Overdraw int64
-	// Shown: every search so far was complete. Levels: every one has shown the levels.
+	// Shown: every search so far was complete. Levels: every one has shown the levels. Both
+	// begin true, and whatever leaves something out makes them false.
 	Shown, Levels bool
 	// Blind: no bounds, and no limits by the best plan.
 	Blind bool
@@ -117,6 +118,9 @@ func (s *Search) Pose(p *Problem) {
 
 // Steps returns how many steps the last search of a problem took.
 func (s *Search) Steps() int { return s.solver.steps }
+
+// Unproven notes that something was not looked at: nothing is shown.
+func (s *Search) Unproven() { s.Shown, s.Levels = false, false }
 
 // Revive forgets which nodes have no plan: others may be victims.
 func (s *Search) Revive() { clear(s.dead) }
