@@ -478,6 +478,7 @@ func shownIsShown(t *rapid.T) {
 	}
 	c := new(Scan)
 	f.tryRoomy()
+	roomy, roomyLevels := s.Shown, s.Levels
 	_, want := f.bestOfAll()
 	levels := s.Order.LevelsFirst() && rapid.Bool().Draw(t, "frontier")
 	if levels {
@@ -485,13 +486,13 @@ func shownIsShown(t *rapid.T) {
 		if !s.Levels {
 			*c, s.Shown, s.Levels = Scan{}, true, true // as if it had looked at nothing
 		}
-		levels = s.Front(c) && s.Levels
+		levels = s.Front(c) && s.Levels && roomyLevels
 	}
 	if levels && (f.best.Found != (want != nil) || want != nil && s.Order.CompareLevels(&f.best.Total.Levels, &want.total.Levels) != 0) {
 		t.Fatalf("levels %v are said to be the least, want %v", f.best.Total, want)
 	}
 	f.meter.Left = min(f.meter.Left, 1<<rapid.IntRange(4, 16).Draw(t, "left for all else"))
-	shown := s.Scan(c) && s.Shown
+	shown := s.Scan(c) && s.Shown && roomy
 	if shown {
 		f.mustBeBest(t)
 	}
