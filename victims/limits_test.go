@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package victims_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Tasks that make headroom from other nodes are held to hard budgets together.
+func TestHeadroom_HardBudgets(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "p", Max: slots(6), Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: slots(6)}}},
+	}})
+	require.NoError(t, f.c.SetBudget("web", victims.Budget{Left: 1, Hard: true}))
+	f.node("n1", 6)
+	f.node("n2", 6)
+	web := func(t *victims.Task) { t.Budgets = []string{"web"} }
+	f.task("one", "p.a", "n2", 2, web)
+	f.task("two", "p.a", "n2", 2, web)
+	f.task("three", "p.a", "n2", 2, func(t *victims.Task) { t.Priority = 1 })
+	ask := f.ask("x", "p.b", 4)
+	ask.Priority = 2
+	d := f.decide(&victims.Planner{Audit: true}, ask)
+	require.Equal(t, "n1", d.Plan.Place)
+	require.Equal(t, []string{"one", "three"}, keysOf(d))
+}
+
+// Tasks of two leaves that are alike in all else make headroom together, if neither leaf by
+// itself has enough beyond its guarantee.
+func TestHeadroom_TwoLeaves(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "p", Max: slots(8), Children: []queue.Config{
+			{Name: "a", Guaranteed: slots(2)}, {Name: "b", Guaranteed: slots(8)}, {Name: "c", Guaranteed: slots(2)},
+		}},
+	}})
+	f.node("n1", 6)
+	f.node("n2", 8)
+	for _, key := range []string{"a1", "a2", "c1", "c2"} {
+		f.task(key, "p."+key[:1], "n2", 2)
+	}
+	d := f.decide(&victims.Planner{Audit: true}, f.ask("x", "p.b", 4))
+	require.Equal(t, "n1", d.Plan.Place)
+	require.Equal(t, []string{"a1", "c1"}, keysOf(d))
+}
+
+// A predicate is not offered all candidates of a node if one queue of several keeps them from
+// going together.
+func TestPredicate_InnermostGuarantee(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "a", Guaranteed: slots(1), Children: []queue.Config{{Name: "aa", Guaranteed: slots(2)}, {Name: "ab"}}},
+		{Name: "b", Guaranteed: slots(100)},
+	}})
+	f.node("n1", 4)
+	f.node("n2", 9)
+	f.task("v1", "a.aa", "n1", 2)
+	f.task("v2", "a.aa", "n1", 2)
+	f.task("v3", "a.ab", "n2", 9)
+	p := &victims.Planner{Audit: true, Predicate: func(q *victims.Placing) bool { return len(q.Victims) == 2 }}
+	d := f.decide(p, f.ask("x", "b", 2))
+	require.Equal(t, victims.Refused, d.Outcome)
+	require.Equal(t, "predicate", d.Refusal.Reason)
+}
+
+// Of candidates that a predicate accepts together the costliest are given back first.
+func TestPredicate_GivesBackTheCostliest(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 6)
+	for i, key := range []string{"v1", "v2", "v3"} {
+		f.task(key, "a", "n1", 2, func(t *victims.Task) { t.Priority = int32(i) })
+	}
+	p := &victims.Planner{Audit: true, Predicate: func(q *victims.Placing) bool { return len(q.Victims) > 1 }}
+	ask := f.ask("x", "b", 2)
+	ask.Priority = 5
+	require.Equal(t, []string{"v1", "v2"}, keysOf(f.decide(p, ask)))
+}
+
+// A candidate that a guarantee keeps beside cheaper ones takes nothing from those after it.
+func TestPredicate_PassesOverTheLarge(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{{Name: "a", Guaranteed: slots(2)}, {Name: "b", Guaranteed: slots(100)}}})
+	f.node("n1", 5)
+	f.task("v1", "a", "n1", 2)
+	f.task("v2", "a", "n1", 2)
+	f.task("v3", "a", "n1", 1, func(t *victims.Task) { t.Priority = 1 })
+	p := &victims.Planner{Audit: true, Predicate: func(q *victims.Placing) bool { return len(q.Victims) > 1 }}
+	ask := f.ask("x", "b", 2)
+	ask.Priority = 5
+	require.Equal(t, []string{"v1", "v3"}, keysOf(f.decide(p, ask)))
+}
+
+// A plan that a predicate has widened overruns soft budgets by all that it has of them.
+func TestPredicate_Overrun(t *testing.T) {
+	f := giverAndTaker(t)
+	require.NoError(t, f.c.SetBudget("web", victims.Budget{Left: 1}))
+	f.node("n1", 4)
+	web := func(t *victims.Task) { t.Budgets = []string{"web"} }
+	f.task("v1", "a", "n1", 2, web)
+	f.task("v2", "a", "n1", 2, web)
+	d := f.decide(&victims.Planner{Predicate: func(q *victims.Placing) bool { return len(q.Victims) > 1 }}, f.ask("x", "b", 2))
+	require.Equal(t, []string{"v1", "v2"}, keysOf(d))
+	require.EqualValues(t, 1, d.Plan.Cost.Overrun)
+}
