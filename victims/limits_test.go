@@ -3,6 +3,7 @@
 package victims_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,4 +104,25 @@ func TestPredicate_Overrun(t *testing.T) {
 	d := f.decide(&victims.Planner{Predicate: func(q *victims.Placing) bool { return len(q.Victims) > 1 }}, f.ask("x", "b", 2))
 	require.Equal(t, []string{"v1", "v2"}, keysOf(d))
 	require.EqualValues(t, 1, d.Plan.Cost.Overrun)
+}
+
+// Of more kinds of tasks than a search is given, those that are left out might have made a
+// cheaper plan.
+func TestHeadroom_ManyKinds(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "p", Max: slots(20100), Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: slots(100)}}},
+	}})
+	f.node("n1", 200)
+	f.node("n2", 20100)
+	for i := range int64(200) {
+		f.task(fmt.Sprintf("v%03d", i+1), "p.a", "n2", i+1, func(t *victims.Task) { t.Priority = int32(i % 2) })
+	}
+	_, err := f.c.RemoveNode("n2") // nobody can run there, but who does counts
+	require.NoError(t, err)
+	ask := f.ask("x", "p.b", 50)
+	ask.Priority = 2
+	d := f.decide(&victims.Planner{Audit: true}, ask)
+	require.Len(t, d.Plan.Victims, 1)
+	require.EqualValues(t, 0, d.Plan.Victims[0].Priority)
+	require.Equal(t, victims.NoProof, d.Plan.Proof)
 }
