@@ -126,3 +126,24 @@ func TestHeadroom_ManyKinds(t *testing.T) {
 	require.EqualValues(t, 0, d.Plan.Victims[0].Priority)
 	require.Equal(t, victims.NoProof, d.Plan.Proof)
 }
+
+// Nobody is stopped instead of a victim that opted out, if a guarantee keeps both from going.
+func TestExchange_KeepsGuarantees(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "p", Max: slots(5200), Children: []queue.Config{{Name: "a", Guaranteed: slots(50)}, {Name: "b", Guaranteed: slots(100)}, {Name: "c"}}},
+	}})
+	f.node("n1", 100)
+	f.node("n2", 5200)
+	f.task("a1", "p.a", "n2", 50)
+	f.task("a2", "p.a", "n2", 50)
+	for i := range int64(200) { // so many kinds that nothing is shown
+		f.task(fmt.Sprintf("c%03d", i), "p.c", "n2", 1+i%50, func(t *victims.Task) { t.OptedOut, t.Priority = true, int32(i/50) })
+	}
+	_, err := f.c.RemoveNode("n2")
+	require.NoError(t, err)
+	ask := f.ask("x", "p.b", 100)
+	ask.Priority = 5
+	d := f.decide(&victims.Planner{Audit: true}, ask)
+	require.Equal(t, victims.NoProof, d.Plan.Proof)
+	require.Equal(t, []string{"a1", "c049"}, keysOf(d))
+}
