@@ -161,15 +161,7 @@ func (p *pool) gatherNode(n NodeID) {
 
 // add adds a task to those that are like it.
 func (p *pool) add(id TaskID, begun int64, hash uint64, share int64) {
-	d, r := p.d, &p.d.c.tasks[id]
-	leaf := &d.eligible.Leaves[r.leaf]
-	key := poolKey{hash, rowKey{rank: leaf.Rank.Of(r.priority), level: leaf.Level, law: -1, by: -1, member: d.gangs.of(id), budgets: d.c.budgetSet.at(int(id))}}
-	if p.strict && len(leaf.Bounds) > 0 {
-		key.row.law = leaf.Bounds[0]
-	}
-	if d.p.Compare != nil {
-		key.row.by = int32(id)
-	}
+	d, key := p.d, poolKey{hash, p.d.keyOf(&p.there, id, !p.strict)}
 	i, ok := p.index[key]
 	if ok && !slices.Equal(p.rows[i].row.Size, d.c.size(id)) {
 		key.row.by = int32(id) // another kind of the same hash
@@ -222,20 +214,8 @@ func (p *pool) addRow(id TaskID, key poolKey, rank poolRank) int32 {
 	// What is on the node that a plan is for counts apart.
 	x.most = min(x.most+p.most, int64(len(d.c.tasks)))
 	x.ids, x.times = slices.Grow(x.ids, int(min(x.most, roomAtOnce))), slices.Grow(x.times, int(min(x.most, roomAtOnce)))
-	m := &p.memory
-	from, uses := len(m.takes), len(m.uses)
-	if p.strict {
-		d.takesOf(m, id, from)
-	}
-	d.countsOf(m, id, from)
-	if g := key.row.member; g >= 0 && d.gangs.rows[g].bound >= 0 {
-		d.problem.limits.take(d, m, from, d.gangs.rows[g].bound, one[:])
-	}
-	d.usesOf(m, id, uses)
-	x.row = least.Row{
-		Levels: rank.levels, Size: size, Weight: d.eligible.weights.Of(size),
-		Takes: m.takes[from:len(m.takes):len(m.takes)], Uses: m.uses[uses:len(m.uses):len(m.uses)],
-	}
+	x.row = least.Row{Levels: rank.levels, Size: size, Weight: d.eligible.weights.Of(size)}
+	x.row.Takes, x.row.Uses = d.drawsOf(&p.memory, id, &key.row)
 	return i
 }
 

@@ -108,6 +108,12 @@ func (d *decision) addRow(p *least.Problem, s *site, id TaskID, key rowKey) {
 	row := &p.Rows[len(p.Rows)-1]
 	row.Weight = d.eligible.weights.Of(row.Size)
 	d.giveOf(row.Gives, s, id)
+	row.Takes, row.Uses = d.drawsOf(m, id, &key)
+}
+
+// drawsOf returns what a task takes of bounds and uses of soft budgets. If its key says nothing of
+// law 2, neither do they.
+func (d *decision) drawsOf(m *memory, id TaskID, key *rowKey) ([]least.Take, []least.Use) {
 	from, uses := len(m.takes), len(m.uses)
 	if key.law >= 0 {
 		d.takesOf(m, id, from)
@@ -115,11 +121,11 @@ func (d *decision) addRow(p *least.Problem, s *site, id TaskID, key rowKey) {
 	d.countsOf(m, id, from)
 	if key.member >= 0 {
 		if b := d.gangs.rows[key.member].bound; b >= 0 {
-			x.limits.take(d, m, from, b, one[:])
+			d.problem.limits.take(d, m, from, b, one[:])
 		}
 	}
 	d.usesOf(m, id, uses)
-	row.Takes, row.Uses = m.takes[from:len(m.takes):len(m.takes)], m.uses[uses:len(m.uses):len(m.uses)]
+	return m.takes[from:len(m.takes):len(m.takes)], m.uses[uses:len(m.uses):len(m.uses)]
 }
 
 var one = [1]int64{1}
@@ -261,10 +267,11 @@ func (d *decision) Keys(dst []string, _ *least.Problem, row, unit int32) []strin
 
 // unitTasks appends the tasks of a unit.
 func (d *decision) unitTasks(dst []TaskID, row, unit int32) []TaskID {
-	if u := &d.problem.units[row]; len(u.gangs) == 0 {
+	u := &d.problem.units[row]
+	if len(u.gangs) == 0 {
 		return append(dst, u.ids[unit])
 	}
-	return append(dst, d.gangs.rows[d.problem.units[row].gangs[unit]].members...)
+	return append(dst, d.gangs.rows[u.gangs[unit]].members...)
 }
 
 // Before reports whether a node is preferred to another one if all else is equal.

@@ -41,11 +41,11 @@ func each(n, types int) int64 { return int64(20*bits.Len(uint(n)) + 24*types) }
 func (w *Worker) stateNeeds() {
 	q := &w.problem
 	w.needs, w.needOf, q.Need, q.Typ = w.needs[:0], w.needOf[:0], q.Need[:0], q.Typ[:0]
-	for n, short := range w.p.Needs {
+	for _, short := range w.p.Needs {
 		w.needOf = append(w.needOf, int32(len(w.needs)))
 		for t, v := range short {
 			if v > 0 {
-				w.needs = append(w.needs, need{int32(n), int32(t), v})
+				w.needs = append(w.needs, need{int32(t), v})
 				q.Need, q.Typ = append(q.Need, v), append(q.Typ, int32(t))
 			}
 		}

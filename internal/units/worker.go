@@ -99,8 +99,8 @@ func (w *Worker) Before(int32, int32) bool                       { return false 
 
 // A need is one type of a need of the problem.
 type need struct {
-	of, typ int32
-	short   int64
+	typ   int32
+	short int64
 }
 
 // A pack is one type of one bound.
