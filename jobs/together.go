@@ -198,6 +198,7 @@ func (j *joiner) takeTurns() error {
 		}
 	}
 	j.retreat(0)
+	j.perAsk = j.spent / int64(max(len(j.dst.Asks), 1))
 	if j.most == 0 {
 		j.most = max(jointTimes*j.spent, JointSteps)
 	}

@@ -39,6 +39,7 @@ type joiner struct {
 
 	most, spent int64 // steps: the budget, 0 while it is open, and what is spent
 	until       int64 // how much may be spent once the run at hand is decided
+	perAsk      int64 // what an ask took in turn
 	stopped     bool  // Stop has returned true
 
 	reserved []string // who nodes are reserved for
@@ -145,10 +146,11 @@ func (j *joiner) serve(rest []int) (n int, err error) {
 	}
 	// It may have room as it is once the part is settled, or tasks of its own leaf may go
 	// for it.
-	incumbent := slices.Clone(j.dst.Parts[j.base:])
-	changed, err := j.settle()
-	if err != nil {
-		return 0, err
+	incumbent, changed := slices.Clone(j.dst.Parts[j.base:]), false
+	if j.left()/2 >= j.perAsk*int64(len(rest)) { // the others are asked again then
+		if changed, err = j.settle(); err != nil {
+			return 0, err
+		}
 	}
 	if changed {
 		if t, err = j.alone(rest[0]); err != nil {
