@@ -7,8 +7,10 @@ import (
 	"math/bits"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -37,7 +39,7 @@ func (d *decision) Skip(at int32) bool {
 		if d.compareQuickly(n, rank, digestRow{all, n}) >= 0 {
 			return true
 		}
-	case d.quicklyBeaten(n, rank, digestRow{all, n}) || d.oneTells(n, rank):
+	case d.quicklyBeaten(n, rank, digestRow{all, n}):
 		return true
 	}
 	// What laws let go tells more than all that is there.
@@ -48,7 +50,7 @@ func (d *decision) Skip(at int32) bool {
 			return true
 		}
 	}
-	return d.search.Lesser && d.sumsTell(n)
+	return false
 }
 
 // A digestRow is a row that tells of a node.
@@ -63,24 +65,28 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	if c := d.compareQuickly(n, rank, sums); c != 0 {
 		return c > 0
 	}
-	// No task was scheduled later than the last one, and none weighs less than the least
+	// So many victims lose at least as much time as the newest tasks, and none weighs less than the least
 	// amounts together. So each loses at least as much as such a task.
 	count := d.best.Total.Levels[rulebook.LevelVictims]
-	last, weight := sums.of.latest[int(sums.row)*numLatest], d.leastWeight(sums)
-	work := resources.Wide{}.AddTimes(d.since(last), weight).Times(uint64(count))
-	if c := work.Compare(d.best.Total.Work); c > 0 {
-		return true
+	time := d.leastTime(sums, count)
+	if one := d.leastWeightIn(sums, d.best.bestType); time.Times(one).Compare(d.best.Total.Work) > 0 {
+		return true // mostly
 	}
-	work = d.leastTime(sums, count).Times(weight)
-	if c := work.Compare(d.best.Total.Work); c != 0 {
-		return c > 0
+	c := time.Times(d.leastWeight(sums)).Compare(d.best.Total.Work)
+	if c == 0 && d.freesAsMuchOfAny(n, count, sums) {
+		return !d.c.comesBefore(n, d.best.node())
 	}
-	return d.freesAsMuchOfAny(n, count, sums) && !d.c.comesBefore(n, d.best.node())
+	return c > 0 || sums.of == &d.c.digest.digestRows && d.lanesTell(n, count)
 }
 
-// leastWeight returns what a task of a node weighs at least.
+// leastWeight returns what a task of a node weighs at least, and leastWeightIn what it weighs by one
+// type alone.
 func (d *decision) leastWeight(sums digestRow) uint64 {
 	return d.eligible.weights.Of(sums.of.least[int(sums.row)*d.c.types:][:d.c.types])
+}
+
+func (d *decision) leastWeightIn(sums digestRow, t int) uint64 {
+	return d.eligible.weights.In(t, sums.of.least[int(sums.row)*d.c.types+t])
 }
 
 // freesAsMuchOfAny reports whether so many victims on a node free at least as much beyond
@@ -144,7 +150,7 @@ func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 		fewer = fewer && reaches(count-1, largest, short)
 	}
 	switch {
-	case fewer:
+	case fewer && !d.sumsTell(n, count-1):
 		return -1
 	case count*rank != l[rulebook.LevelSumRanks]:
 		return cmp.Compare(count*rank, l[rulebook.LevelSumRanks])
@@ -214,42 +220,57 @@ func (d *decision) fewestAlone(n NodeID, sums digestRow) (count int64) {
 	return count
 }
 
-// oneTells reports whether a node has no plan that is cheaper than the best. It is for a
-// best plan of one plain victim, of the least rank and priority on the node. If asks are
-// about as large as tasks, one victim is enough on many nodes, and its work decides. Then
-// one look at each lane says all that there is to know.
-func (d *decision) oneTells(n NodeID, rank int64) bool {
-	l, priority := &d.best.Total.Levels, d.c.digest.gauges[n].minPriority
-	if !d.best.single || l[rulebook.LevelRank] != rank || l[rulebook.LevelPriority] != int64(priority) || d.needs.open() || d.p.Blockers != nil {
+// lanesTell reports whether a node has no plan that is cheaper than the best, if sums tell that
+// none has lesser levels. A plan of the same levels is so many plain victims of the least priority,
+// whose lanes are the first. They lose at least as much work as those that lose the least. Of a
+// single victim, as for asks that are about as large as tasks, that is all that there is to know.
+func (d *decision) lanesTell(n NodeID, count int64) bool {
+	if count > numLatest {
 		return false
 	}
-	digest, short := &d.c.digest.nodes[n], d.scratch.short
+	digest, priority := &d.c.digest.nodes[n], d.c.digest.gauges[n].minPriority
+	short, floor := d.scratch.short, d.scratch.floor
 	d.nodeNeed(short, n)
+	// None may be smaller than what the largest others leave open.
+	for t, largest := range d.c.row(d.c.digest.largest, n) {
+		floor[t] = max(short[t]-sat.Mul(count-1, largest), 0)
+	}
+	alone := count == 1 && !d.needs.open()
+	var memory [numLatest]resources.Wide
+	works := memory[:0]
 	for i := range digest.lanes {
-		// Lanes of plain tasks of the least priority are the first.
 		l := &digest.lanes[i]
 		if l.flags != 0 || l.priority != priority {
 			break
 		}
-		d.trial.pay(int64(len(d.types)))
+		d.trial.pay(int64(6 + len(d.types)))
 		size := digest.size(i, d.c.types)
-		if !resources.Fits(short, size) {
+		if !resources.Fits(floor, size) {
 			continue
 		}
-		// Of a lane those go first that lose the least work.
-		j := l.first
-		for d.without.Rule == "" && j < l.end && d.lawful.keeps(digest, j, l.priority) {
-			j++
-		}
-		if j == l.end {
-			continue
-		}
-		c := d.search.Compare(d.eligible.weights.Work(size, d.since(digest.times[j])), size, short)
-		if c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
-			return false
+		weight := d.eligible.weights.Of(size)
+		for j := l.first; j < l.end; j++ {
+			if d.without.Rule == "" && d.lawful.keeps(digest, j, l.priority) {
+				continue
+			}
+			work, among := resources.Wide{}.AddTimes(d.since(digest.times[j]), weight), false
+			if alone {
+				if c := d.search.Compare(work, size, short); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
+					return false
+				}
+				break
+			}
+			if works, among = least.InsertWork(works, count, work); !among {
+				break // those after it lose no less
+			}
 		}
 	}
-	return true
+	d.trial.pay(10 * int64(len(works)))
+	var sum resources.Wide
+	for _, work := range works {
+		sum = sum.Add(work)
+	}
+	return alone || int64(len(works)) < count || sum.Compare(d.best.Total.Work) > 0
 }
 
 // since returns the running time since an instant in nanoseconds, which is
@@ -281,28 +302,13 @@ func (d *decision) leastTime(sums digestRow, count int64) (time resources.Wide) 
 	return time
 }
 
-// sumsTell reports whether sums at even prices tell that a node has no plan of fewer
-// victims than the best. They do if these are plain and have the least rank and priority
-// that any on the node can have: then a plan of lesser levels has fewer victims, which are
-// like that too.
-func (d *decision) sumsTell(n NodeID) bool {
-	best, priority := &d.best.Total.Levels, int64(d.c.digest.gauges[n].minPriority)
-	rank := d.eligible.LeastRank(int32(priority))
-	// One by one: this is asked of every node.
-	if rank != best[rulebook.LevelRank] || priority != best[rulebook.LevelPriority] {
-		return false
-	}
-	if best[rulebook.LevelOptedOut]|best[rulebook.LevelOverrun]|best[rulebook.LevelOriginators]|best[rulebook.LevelJobs]|best[rulebook.LevelOwn]|best[rulebook.LevelOwnLow] != 0 {
-		return false
-	}
-	count := best[rulebook.LevelVictims]
-	if cmp.Or(cmp.Compare(count*rank, best[rulebook.LevelSumRanks]), cmp.Compare(count*priority, best[rulebook.LevelSumPriorities])) < 0 {
-		return false
-	}
+// sumsTell reports whether sums at even prices tell that so few plain tasks of the least priority
+// of a node are not enough.
+func (d *decision) sumsTell(n NodeID, count int64) bool {
 	need := siteNeed{short: d.scratch.short}
 	need.mask = d.nodeNeed(need.short, n)
 	d.trial.pay(int64(len(d.types)))
-	return d.sums.tooFew(n, count-1, need)
+	return d.sums.tooFew(n, count, need)
 }
 
 // A sumRow says how amounts of a type are summed up.

@@ -247,19 +247,19 @@ type decision struct {
 
 // scratch is memory that nobody reads who has not just written it.
 type scratch struct {
-	short, sum, lacks resources.Vector
-	least             resources.Vector
-	none              resources.Vector // zeros, always
-	place             [1]int32         // see help
-	amounts           []int64
-	ends              []time.Time
-	stages            [2]stage
-	taken             []TaskID
-	keyed, unkeyed    []keyedTask
-	freed             []int64 // by node and type, see findTasks
-	drawn             []int64 // by row of budgets, see survey.draw
-	near              []nearNode
-	gate              trigger.Case // see asks
+	short, floor, sum, lacks resources.Vector
+	least                    resources.Vector
+	none                     resources.Vector // zeros, always
+	place                    [1]int32         // see help
+	amounts                  []int64
+	ends                     []time.Time
+	stages                   [2]stage
+	taken                    []TaskID
+	keyed, unkeyed           []keyedTask
+	freed                    []int64 // by node and type, see findTasks
+	drawn                    []int64 // by row of budgets, see survey.draw
+	near                     []nearNode
+	gate                     trigger.Case // see asks
 }
 
 // reset checks the ask and prepares what every kind of decision needs.
@@ -301,7 +301,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 		d.filter.reset(len(c.nodes))
 	}
 	s := &d.scratch
-	s.short, s.sum, s.none = rows.Zeros(s.short, c.types), rows.Zeros(s.sum, c.types), rows.Zeros(s.none, c.types)
+	s.short, s.floor, s.sum, s.none = rows.Zeros(s.short, c.types), rows.Zeros(s.floor, c.types), rows.Zeros(s.sum, c.types), rows.Zeros(s.none, c.types)
 	return nil
 }
 

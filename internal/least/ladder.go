@@ -373,7 +373,8 @@ func (s *Search) leastWork() (work resources.Wide) {
 			return work // nothing is known of some of them
 		}
 		for unit := range min(r.Count, l.units) {
-			if !l.insertLeast(s.work(r, unit)) {
+			var among bool
+			if l.works, among = InsertWork(l.works, l.units, s.work(r, unit)); !among {
 				break // those after it lose no less
 			}
 		}
@@ -400,22 +401,22 @@ func (s *Search) leastWork() (work resources.Wide) {
 	return work
 }
 
-// insertLeast inserts the work of a unit among the least, which rise, as many as units go at
-// least, and reports whether it is one of them.
-func (l *ladder) insertLeast(work resources.Wide) bool {
-	last := len(l.works)
+// InsertWork inserts the work of a unit among the least, which rise, no more than so many, and
+// reports whether it is one of them.
+func InsertWork(works []resources.Wide, most int64, work resources.Wide) ([]resources.Wide, bool) {
+	last := len(works)
 	switch {
-	case int64(last) < l.units:
-		l.works = append(l.works, work)
-	case work.Compare(l.works[last-1]) >= 0:
-		return false
+	case int64(last) < most:
+		works = append(works, work)
+	case last == 0 || work.Compare(works[last-1]) >= 0:
+		return works, false
 	default:
 		last--
 	}
-	at, _ := slices.BinarySearchFunc(l.works[:last], work, resources.Wide.Compare)
-	copy(l.works[at+1:], l.works[at:last])
-	l.works[at] = work
-	return true
+	at, _ := slices.BinarySearchFunc(works[:last], work, resources.Wide.Compare)
+	copy(works[at+1:], works[at:last])
+	works[at] = work
+	return works, true
 }
 
 // pricedWork returns the work that each set loses at least, by a price: what is open is worth
