@@ -3,19 +3,24 @@
 package least
 
 import (
+	"container/heap"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
-// greedy takes rows, the cheapest first, and gives back what is not needed. If limits were in
-// the way, it takes them dimension by dimension, the scarcest first.
+// greedy takes rows, the cheapest first, and of those that cost the same the ones that give most of
+// what is still open; and it gives back what is not needed. If limits were in the way, it takes
+// them dimension by dimension, the scarcest first.
 func (x *solver) greedy() {
-	for at := len(x.costly) - 1; at >= 0; at-- {
-		for n := x.useful(x.costly[at]); n > 0; n-- {
-			x.move(x.costly[at], 1)
+	for end := len(x.costly); end > 0 && !x.covered(); {
+		from := end - 1
+		for from > 0 && x.p.Rows[x.costly[from-1]].Levels == x.p.Rows[x.costly[from]].Levels {
+			from--
 		}
+		x.takeAlike(x.costly[from:end])
+		end = from
 	}
 	if len(x.room) > 0 && len(x.rem) > 1 && !x.covered() {
 		x.untakeAll()
@@ -27,6 +32,72 @@ func (x *solver) greedy() {
 		x.keep()
 	}
 	x.untakeAll()
+}
+
+// takeAlike takes units of rows that cost the same, those first that give most of what is open. A unit
+// never gives more of that than it did before: so the rows are kept in a heap by what they gave when
+// they were last looked at, and only the first of them is looked at again.
+func (x *solver) takeAlike(among []int32) {
+	x.s.Meter.Pay(int64(len(among) * len(x.rem) / 2))
+	h := &x.gains
+	*h = (*h)[:0]
+	for k, i := range among {
+		if gives := x.gain(i); gives > 0 {
+			*h = append(*h, gain{gives, int32(k)})
+		}
+	}
+	for heap.Init(h); len(*h) > 0; {
+		x.s.Meter.Pay(int64(len(x.rem)))
+		top := &(*h)[0]
+		i := among[top.at]
+		switch now, useful := x.gain(i), x.useful(i); {
+		case now == 0 || useful == 0:
+			heap.Pop(h)
+		case now < top.gives:
+			top.gives = now
+			heap.Fix(h, 0)
+		default:
+			// Of many at once: others would hardly give more.
+			for n := max(useful/atOnce, 1); n > 0; n-- {
+				x.move(i, 1)
+			}
+		}
+	}
+}
+
+// atOnce is one part in so many of the useful units of a row that greedy takes at once.
+const atOnce = 16
+
+// A gain is what a unit of a row gave when it was last looked at.
+type gain struct {
+	gives int64
+	at    int32 // of ties the last one goes first
+}
+
+// gains is a heap, the largest first.
+type gains []gain
+
+func (g gains) Len() int      { return len(g) }
+func (g gains) Swap(i, j int) { g[i], g[j] = g[j], g[i] }
+func (g *gains) Push(any)     {}
+func (g *gains) Pop() any     { *g = (*g)[:len(*g)-1]; return nil }
+func (g gains) Less(i, j int) bool {
+	return g[i].gives > g[j].gives || g[i].gives == g[j].gives && g[i].at > g[j].at
+}
+
+// gain returns what a unit gives that is still open, at the prices of the level that counts.
+func (x *solver) gain(i int32) (gain int64) {
+	prices := x.s.prices.even
+	if at := x.pricedAt[x.s.Order.Count]; at > 0 {
+		prices = x.priced[at-1].price
+	}
+	for k, price := range prices {
+		if rem := x.rem[k]; rem > 0 {
+			d := &x.s.prices.dims[k]
+			gain += min(min(x.p.Rows[i].Gives[k], rem)>>d.shift, d.whole) * price
+		}
+	}
+	return gain
 }
 
 // takeByDimension takes the cheapest rows for one dimension after another, the scarcest first.

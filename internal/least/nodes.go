@@ -250,6 +250,9 @@ type frontier struct {
 	waiting []prospect // those whose search takes long
 }
 
+// begin begins without nodes.
+func (f *frontier) begin(s *Search) { f.s, f.rows, f.waiting = s, f.rows[:0], f.waiting[:0] }
+
 func (f *frontier) Len() int           { return len(f.rows) }
 func (f *frontier) Swap(i, j int)      { f.rows[i], f.rows[j] = f.rows[j], f.rows[i] }
 func (f *frontier) Push(any)           {}
@@ -282,35 +285,44 @@ func (s *Search) comparePlaces(a, b *prospect) int {
 // One node may take more than all others, and a better plan from elsewhere would have told
 // of it in no time. So a node whose search takes long waits until the others are done, and
 // then it gets a larger part of the budget.
-func (s *Search) Front(c *Scan) (done bool) {
+func (s *Search) Front(c *Scan) bool {
 	s.Lesser = s.sequence[0] < cost.NumLevels
 	defer func() { s.Lesser = false }()
-	if len(s.Nodes) > 4*stride {
-		s.Within(s.Meter.Left/32, func() bool { s.prospects(c, stride); s.searchAll(2); return true })
+	f := &s.frontier
+	if f.begin(s); len(s.Nodes) > 4*stride {
+		s.Within(s.Meter.Left/32, func() bool { s.prospects(c, 0, stride); return s.searchAll(2) })
 	}
-	done = s.Within(s.Meter.Left/2, func() bool { return s.prospects(c, 1) })
 	// The more dimensions, the longer it takes to find a good set on a node at all.
 	first := min(max(128/int64(max(len(s.Dims), 1)), 4), 32)
-	done = s.searchAll(first) && done
-	for _, share := range [...]int64{(first + 3) / 4, 1} {
-		if f := &s.frontier; len(f.waiting) > 0 && !s.Exhausted() {
-			f.rows, f.waiting = f.waiting, f.rows
-			heap.Init(f)
-			done = s.searchAll(share) && done
+	f.begin(s)
+	for at, from := 0, -1; at < len(s.Nodes); {
+		s.Within(s.Meter.Left/2, func() bool { at, from = s.prospects(c, at, 1), at; return true })
+		// If bounds took that long, those of the others take less with a better plan.
+		if !s.searchAll(first) || at == from {
+			return false
 		}
 	}
-	return done && len(s.frontier.waiting) == 0
+	for _, share := range [...]int64{(first + 3) / 4, 1} {
+		if len(f.waiting) > 0 && !s.Exhausted() {
+			f.rows, f.waiting = f.waiting, f.rows[:0]
+			heap.Init(f)
+			if !s.searchAll(share) {
+				return false
+			}
+		}
+	}
+	return len(f.waiting) == 0
 }
 
-// prospects makes a heap of the nodes that may have a better plan than the best, every n-th of
-// those that the scan has not looked at. It reports false if the budget is spent before.
-func (s *Search) prospects(c *Scan, every int) bool {
+// prospects adds to the heap the nodes that may have a better plan than the best, every n-th from
+// one on of those that the scan has not looked at. It returns the node that is next if the budget
+// is spent.
+func (s *Search) prospects(c *Scan, i, every int) (next int) {
 	f := &s.frontier
-	f.s, f.rows = s, f.rows[:0]
 	defer heap.Init(f)
-	for i := 0; i < len(s.Nodes); i += every {
+	for ; i < len(s.Nodes); i += every {
 		if s.Exhausted() {
-			return false
+			return i
 		}
 		n := s.Nodes[i]
 		if c.has(i) || s.Host.Skip(n) {
@@ -323,7 +335,7 @@ func (s *Search) prospects(c *Scan, every int) bool {
 			f.rows = append(f.rows, prospect{levels, work, n, s.ladder.spare})
 		}
 	}
-	return true
+	return i
 }
 
 // mayBeat reports whether a bound leaves room for a better plan than the best.
@@ -339,7 +351,6 @@ func (s *Search) mayBeat(levels *cost.Levels, work resources.Wide) bool {
 // Those that take longer wait. It reports false if the budget was spent before.
 func (s *Search) searchAll(share int64) bool {
 	f := &s.frontier
-	f.waiting = f.waiting[:0]
 	part := s.Meter.Left / share
 	for len(f.rows) > 0 {
 		p := f.rows[0]
@@ -376,7 +387,8 @@ func (s *Search) refute(n int32) bool {
 // no plan.
 func (s *Search) Sort(dst []int32, nodes []int32) []int32 {
 	f := &s.frontier
-	f.s, f.rows, dst = s, f.rows[:0], dst[:0]
+	f.begin(s)
+	dst = dst[:0]
 	for _, n := range nodes {
 		if levels, work, ok := s.Bound(n); ok {
 			f.rows = append(f.rows, prospect{levels, work, n, 0})

@@ -21,6 +21,7 @@ type solver struct {
 	order     []int32 // rows in the order in which they are decided
 	place     []int32 // by row: where it is in that order; -1 if it may not go
 	dominator []int32 // by place: a row that dominates the one there, or -1
+	compared  bool    // that is known
 	costly    []int32 // rows, the costliest first
 	priced    []priced
 	pricedAt  [cost.NumLevels]int32 // by level: its place in priced, and one
@@ -60,6 +61,7 @@ type solver struct {
 	looked        int // rows that bounds have looked at since the last step
 
 	tables  tables
+	gains   gains    // see takeAlike
 	works   []workOf // units by rising work; none until they are asked for
 	listed  bool     // they are
 	whole   []int32  // scratch
@@ -90,7 +92,6 @@ func (s *Search) Solve(p *Problem, limit *cost.Total, among []int32, steps int) 
 			x.order = append(x.order, int32(i))
 		}
 	}
-	x.sortCostly()
 	x.begin()
 	if !x.reaches(0) {
 		return a
@@ -100,6 +101,7 @@ func (s *Search) Solve(p *Problem, limit *cost.Total, among []int32, steps int) 
 		a.Proven = x.branch(0)
 		return a
 	}
+	x.sortCostly()
 	x.greedy()
 	if a.Found && !x.beats(&a.Total) {
 		a.Found = false
@@ -193,7 +195,7 @@ func (x *solver) sort() {
 	for at, i := range x.order {
 		x.place[i] = int32(at)
 	}
-	x.findDominated()
+	x.compared = false
 	for k := range x.priced {
 		q := &x.priced[k]
 		q.leads = true
@@ -209,6 +211,7 @@ func (x *solver) sort() {
 // the latter is no less than one in which it is exchanged. So who does not take all of a row
 // takes none that it dominates.
 func (x *solver) findDominated() {
+	x.compared = true
 	x.dominator = slices.Grow(x.dominator[:0], len(x.order))[:len(x.order)]
 	for at := range x.order {
 		x.dominator[at] = -1
@@ -255,6 +258,9 @@ func (x *solver) dominates(i, j int32) bool {
 func (x *solver) isDominated(at int) bool {
 	if !x.levels && !x.s.Lesser {
 		return false
+	}
+	if !x.compared {
+		x.findDominated()
 	}
 	i := x.dominator[at]
 	return i >= 0 && int64(x.taken[i]) < x.p.Rows[i].Count
