@@ -94,9 +94,10 @@ func (j *judge) goesFor(t *world.Task, node string) bool {
 		!slices.ContainsFunc(all, func(m *world.Task) bool { return j.ruleOf(m, all) != "" })
 }
 
-// parts returns the largest parts of a set of victims in which no job is left
-// below its minimum: without one that may go alone, or with only the surplus of
-// a job that goes as a whole, in every way to choose it.
+// parts returns the parts of a set of victims in which no job is left below its
+// minimum: without one that may go alone, or with some of a job that goes as a whole,
+// none or up to its surplus, in every way to choose them. A few may be lawful if more
+// are not, for a member on another node may not go alone.
 func (j *judge) parts(victims []*world.Task) (parts [][]*world.Task) {
 	for _, v := range victims {
 		if !j.stops(v.Job, victims) {
@@ -108,8 +109,10 @@ func (j *judge) parts(victims []*world.Task) (parts [][]*world.Task) {
 			continue
 		}
 		rest := without(victims, func(t *world.Task) bool { return t.Job == job })
-		for _, some := range choose(membersOf(job, victims), j.surplus(job)) {
-			parts = append(parts, append(slices.Clone(rest), some...))
+		for n := range j.surplus(job) + 1 {
+			for _, some := range choose(membersOf(job, victims), n) {
+				parts = append(parts, append(slices.Clone(rest), some...))
+			}
 		}
 	}
 	return parts

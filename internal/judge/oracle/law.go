@@ -116,9 +116,9 @@ func (j *judge) holds(node string, victims []*world.Task, checks ...func(*docket
 	return true
 }
 
-// minimal checks that no part of the plan would do. Only the largest parts that
-// leave no job below its minimum are looked at: fewer victims make less room.
-// Laws are not the question: fewer victims break none that more hold to.
+// minimal checks that no part of the plan would do. Of victims that go alone only one
+// is left out at a time: fewer victims make less room. Laws are not the question:
+// fewer victims break none that more hold to, but for who may go from another node.
 func (d *docket) minimal() {
 	for _, part := range d.parts(d.victims) {
 		if d.holds(d.node, part, (*docket).room, (*docket).gangs) {

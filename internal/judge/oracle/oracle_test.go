@@ -48,6 +48,18 @@ func queueB(c *world.Case) *world.Queue { return &c.World.Root.Children[1] }
 func taskA1(c *world.Case) *world.Task  { return &c.World.Tasks[0] }
 func taskA2(c *world.Case) *world.Task  { return &c.World.Tasks[1] }
 
+// gangOfA2 makes a2 a member of a gang with two others, on a node where the ask has no room.
+func gangOfA2(c *world.Case, keeps int) {
+	c.World.Nodes = append(c.World.Nodes, world.Node{Name: "n2", Capacity: cpu{"cpu": 2}})
+	for _, key := range []string{"a3", "a4"} {
+		c.World.Tasks = append(c.World.Tasks, world.Task{
+			Key: key, Queue: "root.a", Application: "app-a", Node: "n2", Size: cpu{"cpu": 1}, Job: "g",
+		})
+	}
+	taskA2(c).Job = "g"
+	c.Options.Minimums = map[string]int{"g": keeps}
+}
+
 func TestDecide(t *testing.T) {
 	const minute = time.Minute
 	for _, tt := range []struct {
@@ -290,6 +302,21 @@ func TestBreaks(t *testing.T) {
 		{name: "too many", twist: func(c *world.Case) {
 			queueA(c).Guaranteed = nil
 		}, victims: []string{"a1", "a2"}, want: []oracle.Law{oracle.Minimal, oracle.Minimal}},
+		{name: "a gang, of which two may go alone", twist: func(c *world.Case) {
+			gangOfA2(c, 1)
+		}, victims: []string{"a2", "a3", "a4"}, want: []oracle.Law{oracle.Minimal, oracle.Minimal, oracle.Minimal}},
+		{name: "and only on the node", twist: func(c *world.Case) {
+			gangOfA2(c, 1)
+			c.Options.SameNode = true
+		}, victims: []string{"a2", "a3", "a4"}, want: []oracle.Law{oracle.Minimal}},
+		{name: "and only on the required node", twist: func(c *world.Case) {
+			gangOfA2(c, 1)
+			c.Ask.RequiredNode = "n1"
+		}, victims: []string{"a2", "a3", "a4"}, want: []oracle.Law{oracle.Minimal}},
+		{name: "a gang that goes for its member on the node", twist: func(c *world.Case) {
+			gangOfA2(c, 3)
+			c.Options.SameNode = true
+		}, victims: []string{"a2", "a3", "a4"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := base()
