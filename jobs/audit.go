@@ -81,6 +81,7 @@ type audit struct {
 	gangOf   map[string]int
 
 	rest    []victims.TaskID // that are given back for a trial
+	tries   int              // how many more may be
 	trial   []victims.Violation
 	homes   []victims.NodeID // of those
 	placing Placing          // what the predicate is shown

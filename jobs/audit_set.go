@@ -176,7 +176,7 @@ func (x *audit) minimal() {
 	for i := range x.units {
 		u := &x.units[i]
 		// One by one, or as many of a whole job as it needs to run on.
-		if !x.spare(u.tasks) && (u.job == "" || x.spareable(u) < u.minimum) {
+		if !x.spare(u.tasks) && (u.job == "" || !x.runsOn(u)) {
 			continue
 		}
 		v := victims.Violation{Law: finding.LawMinimal, Job: u.job}
@@ -202,22 +202,36 @@ func (x *audit) spare(tasks []victims.TaskID) bool {
 	return spare
 }
 
-// spareable returns how many members of a job that falls as a whole can be given
-// back, one after another.
-func (x *audit) spareable(u *auditUnit) int {
-	x.rest = x.rest[:0]
-	for i := range u.tasks {
-		if x.spare(u.tasks[i : i+1]) {
-			// It stays back while the others are tried: all of them must be
-			// spared at once.
-			x.rest = append(x.rest, u.tasks[i])
-			x.count(u.tasks[i:i+1], -1)
+// mostTries is how many members of a job are given back on trial. Jobs of up to a dozen
+// members are looked at whole.
+const mostTries = 1 << 12
+
+// runsOn reports whether as many members of a job that falls as a whole as it needs can be
+// given back at once. All sets of them are tried, for none is better than another by its
+// looks: to give back the largest may take the room of two others.
+func (x *audit) runsOn(u *auditUnit) bool {
+	x.tries = mostTries
+	return x.spareSome(u.tasks, u.minimum)
+}
+
+// spareSome reports whether n of some victims can be given back at once, beside those that
+// are. It leaves them as they were.
+func (x *audit) spareSome(tasks []victims.TaskID, n int) bool {
+	if n == 0 {
+		return x.acceptsWithout(nil)
+	}
+	for i := 0; i <= len(tasks)-n && x.tries > 0; i++ {
+		x.tries--
+		x.count(tasks[i:i+1], -1)
+		x.rest = append(x.rest, tasks[i])
+		spared := x.enough(x.nodes) && x.spareSome(tasks[i+1:], n-1)
+		x.rest = x.rest[:len(x.rest)-1]
+		x.count(tasks[i:i+1], +1)
+		if spared {
+			return true
 		}
 	}
-	n := len(x.rest)
-	x.count(x.rest, +1)
-	x.rest = x.rest[:0]
-	return n
+	return false
 }
 
 // enough reports whether there is room for the minimum of members, on some nodes

@@ -103,6 +103,13 @@ func TestAudit(t *testing.T) {
 			[]string{"minimal: job g: can be given back"}},
 		{"a whole gang where its surplus would do", full + "job=g\ntask w low n1 0 job=g\nkeep g 1\njob q 4", on("n1"), on("v", "w"),
 			[]string{"minimal: job g: can be given back"}},
+		{"a whole gang where one on the node would do", full + "job=g\nnode n2 2\ntask u low n2 1 job=g\ntask w low n2 1 job=g\nkeep g 1\njob q 4", on("n1"), on("u", "v", "w"),
+			[]string{"minimal: job g: can be given back"}},
+		{"a whole gang for one on the node", full + "job=g\nnode n2 2\ntask u low n2 1 job=g\ntask w low n2 1 job=g\nkeep g 3\njob q 4", on("n1"), on("u", "v", "w"), nil},
+		{"a whole gang where its largest member would do", queues + "node n1 8\ntask u low n1 4 job=g\ntask v low n1 2 job=g\ntask w low n1 2 job=g\nkeep g 2\njob q 4",
+			on("n1"), on("u", "v", "w"), []string{"minimal: job g: can be given back"}},
+		{"a whole gang where no member would do", queues + "node n1 8\ntask u low n1 3 job=g\ntask v low n1 3 job=g\ntask w low n1 2 job=g\nkeep g 2\njob q 4",
+			on("n1"), on("u", "v", "w"), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, test.town)

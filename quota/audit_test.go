@@ -109,6 +109,39 @@ func TestAudit_Mutations(t *testing.T) {
 	}
 }
 
+// A gang that went as a whole, of which 4 slots were to go, is told of if fewer of its
+// members would do, one by one.
+func TestAudit_PartOfGang(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		sizes []int64
+		keeps int
+		want  string
+	}{
+		{"the first would do", []int64{4, 2, 2}, 2, "minimal: victim g1: can be given back"},
+		{"the last would do", []int64{2, 2, 4}, 2, "minimal: victim g1: can be given back"},
+		{"two would do", []int64{3, 3, 2}, 1, "minimal: victim g1: can be given back"},
+		{"none would do", []int64{3, 3, 2}, 2, ""},
+		{"none goes alone", []int64{4, 2, 2}, 3, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, leaf("a"))
+			for i, size := range test.sizes {
+				f.task("g"+string(rune('1'+i)), "a", size, job("g"))
+			}
+			f.minimums(map[string]int{"g": 3})
+			o := f.enforce("a", slots(4))
+			require.Equal(t, []string{"g1", "g2", "g3"}, keys(o))
+			f.minimums(map[string]int{"g": test.keeps})
+			var got string
+			for _, v := range (&quota.Auditor{Cluster: f.c, Rules: f.e.Rules}).Audit(nil, o) {
+				got += v.String()
+			}
+			require.Equal(t, test.want, got)
+		})
+	}
+}
+
 // With Exact neither the whole nor a leaf may free more than it was asked for.
 func TestAudit_Exact(t *testing.T) {
 	f, a, o := audited(t)

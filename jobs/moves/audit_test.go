@@ -153,6 +153,43 @@ func TestAudit_EachLaw(t *testing.T) {
 	}
 }
 
+// A gang that is stopped as a whole beside a move is judged as without one: if one member
+// on the node may go alone, it would do, also if victims are on the node only.
+func TestAudit_PartOfGang(t *testing.T) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	for _, same := range []bool{false, true} {
+		c, err := world.Build(&world.World{
+			Types: []string{"gpu"},
+			Root:  world.Queue{Name: "root", Children: []world.Queue{{Name: "a", Guaranteed: gpu(8)}, {Name: "b"}}},
+			Nodes: []world.Node{{Name: "n1", Capacity: gpu(4)}, {Name: "n2", Capacity: gpu(2)}, {Name: "n3", Capacity: gpu(2)}},
+			Tasks: []world.Task{
+				{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)},
+				{Key: "g1", Queue: "root.b", Node: "n1", Size: gpu(2), Job: "g"},
+				{Key: "g2", Queue: "root.b", Node: "n2", Size: gpu(1), Job: "g"},
+				{Key: "g3", Queue: "root.b", Node: "n2", Size: gpu(1), Job: "g"},
+			},
+		})
+		require.NoError(t, err)
+		ask, err := world.AskOf(c, &world.Ask{Key: "a1", Queue: "root.a", Size: gpu(4)})
+		require.NoError(t, err)
+		keeps := 3
+		p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+		p.Asks.SameNode, p.Asks.Minimum = same, func(string) int { return keeps }
+		p.Movable = func(id victims.TaskID) (int, bool) { return 0, c.Task(id).Key == "b1" }
+		var d victims.Decision
+		plan, err := p.Decide(&d, &ask, world.Epoch)
+		require.NoError(t, err)
+		require.Equal(t, "b1 moves from n1 to n3\n", plan.Describe(c))
+		require.Len(t, d.Plan.Victims, 3)
+		a := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Rules: p.Asks.Rules}, Options: p.Options}
+		require.Empty(t, a.Audit(&plan, &d.Plan, world.Epoch))
+		keeps = 1
+		found := a.Audit(&plan, &d.Plan, world.Epoch)
+		require.Len(t, found, 1)
+		require.Equal(t, "minimal: job g: can be given back", found[0].String())
+	}
+}
+
 // A gang that leaves the domain that its members shared is found, and so is one of its
 // members that stays.
 func TestAuditJob_Gang(t *testing.T) {
