@@ -23,7 +23,7 @@ import (
 // A problem is what all nodes of a decision share, and who the units of the rows are that were
 // stated last. Memory is reused.
 type problem struct {
-	dims   []least.Dim
+	dims   []int64   // by dimension: no more than that is ever needed
 	heads  []headDim // the dimensions of headroom
 	limits limits
 	nodes  []int32 // in the order in which they are preferred
@@ -144,17 +144,17 @@ func (d *decision) pose() {
 	s, x := &d.search, &d.problem
 	x.dims, x.heads = x.dims[:0], x.heads[:0]
 	for _, t := range d.types {
-		x.dims = append(x.dims, least.Dim{Typ: t, Whole: d.size[t]})
+		x.dims = append(x.dims, d.size[t])
 	}
 	for i := range d.needs.short {
 		for t, lack := range d.needs.needOf(i) {
 			if lack > 0 {
-				x.dims, x.heads = append(x.dims, least.Dim{Typ: t, Whole: lack}), append(x.heads, headDim{int32(i), t})
+				x.dims, x.heads = append(x.dims, lack), append(x.heads, headDim{int32(i), t})
 			}
 		}
 	}
 	if d.p.Blockers != nil {
-		x.dims = append(x.dims, least.Dim{Typ: -1, Whole: 1})
+		x.dims = append(x.dims, 1)
 	}
 	x.limits.reset()
 	x.limits.laws = d.laws

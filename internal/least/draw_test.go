@@ -109,7 +109,7 @@ func fields(most int) *rapid.Generator[*field] {
 			for i := range f.nodes {
 				whole = max(whole, f.nodes[i].all.Need[k])
 			}
-			f.search.Dims = append(f.search.Dims, Dim{int(typ[k]), whole * int64(c.between("whole", 1, 3))})
+			f.search.Dims = append(f.search.Dims, whole*int64(c.between("whole", 1, 3)))
 		}
 		if most == 1 {
 			f.search.Pose(&f.nodes[0].near)

@@ -56,11 +56,11 @@ type recent struct {
 	rows            [recentPrices][]int64
 }
 
-func (p *prices) reset(dims []Dim) {
+func (p *prices) reset(most []int64) {
 	p.dims, p.even, p.ofWork = p.dims[:0], p.even[:0], 0
-	for _, d := range dims {
-		shift := max(bits.Len64(uint64(d.Whole))-roughBits, 0)
-		x := dimension{uint8(shift), max(d.Whole>>shift, 1)}
+	for _, whole := range most {
+		shift := max(bits.Len64(uint64(whole))-roughBits, 0)
+		x := dimension{uint8(shift), max(whole>>shift, 1)}
 		p.dims, p.even = append(p.dims, x), append(p.even, evenWorth/x.whole)
 	}
 	for l := range p.recent {

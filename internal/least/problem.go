@@ -45,12 +45,6 @@ type Row struct {
 	Gang bool // a unit may be more than one task; it may take less of a limit than it gives of its type
 }
 
-// A Dim is a dimension of needs that has a price.
-type Dim struct {
-	Typ   int   // the type that is needed, or -1 if it is none
-	Whole int64 // no more than that is ever needed
-}
-
 // A Problem asks for the cheapest units that give what is needed within all limits. What all
 // rows together give of a dimension, free of a type and take of a limit is below 2^63.
 type Problem struct {

@@ -56,7 +56,7 @@ type Search struct {
 	Host     Host
 	Order    *cost.Order
 	Meter    *Meter
-	Dims     []Dim   // the dimensions of all problems
+	Dims     []int64 // by dimension of all problems: no more than that is ever needed
 	Budgets  []int64 // what soft ones have left
 	Capacity []int64 // of the cluster, per type
 	Now      int64   // in the unit of Row.Times
@@ -74,7 +74,6 @@ type Search struct {
 	// Blind: no bounds, and no limits by the best plan.
 	Blind bool
 
-	dims     []Dim   // of Pose
 	dead     []bool  // by node: it has no plan at all
 	shared   []int64 // needs that are waived
 	ties     bool    // sets that cost as much as the best plan are of interest
@@ -107,11 +106,7 @@ func (s *Search) Reset() {
 // Pose begins a search of one problem, of which every dimension has a price. It is for
 // Solve alone, and nothing is best then.
 func (s *Search) Pose(p *Problem) {
-	s.dims = s.dims[:0]
-	for k, need := range p.Need {
-		s.dims = append(s.dims, Dim{int(p.Typ[k]), need})
-	}
-	s.Dims = s.dims
+	s.Dims = p.Need
 	s.Reset()
 	s.ladder.p = nil
 }
