@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -228,7 +229,7 @@ func (x *solver) findMost() {
 		}
 		for at := n - 1; at >= 0; at-- {
 			r := &p.Rows[x.order[at]]
-			all := min(r.Gives[k], p.Need[k]) * r.Count
+			all := min(r.Gives[k], max(p.Need[k], 0)) * r.Count
 			if all > 0 && !r.Gang && p.Typ[k] >= 0 && r.Gives[k] <= p.Need[k] {
 				for _, t := range r.Takes {
 					if p.Types[t.Limit] == p.Typ[k] && t.Amount > 0 {
@@ -241,16 +242,9 @@ func (x *solver) findMost() {
 					}
 				}
 			}
-			x.avail[at*dims+k] = addCapped(x.avail[(at+1)*dims+k], all)
+			x.avail[at*dims+k] = sat.Add(x.avail[(at+1)*dims+k], all)
 		}
 	}
-}
-
-func addCapped(a, b int64) int64 {
-	if s := a + b; s >= 0 {
-		return s
-	}
-	return noLimit
 }
 
 // reaches reports whether the rows from a place on could give what is open, if they could be

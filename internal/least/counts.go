@@ -5,6 +5,8 @@ package least
 import (
 	"cmp"
 	"slices"
+
+	"github.com/go-preempt/preempt/internal/sat"
 )
 
 // A search that takes long gets tables of how much of each dimension a number of victims gives
@@ -71,7 +73,7 @@ func (x *solver) fillTable(k int, amountOf func(i int32) int64) {
 		for m, row := 0, t.row(at, k); m < len(row); m++ {
 			row[m] = sum
 			if m < len(t.list) {
-				sum = addCapped(sum, t.list[m])
+				sum = sat.Add(sum, t.list[m])
 			}
 		}
 	}

@@ -4,7 +4,6 @@ package units
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/sat"
 )
 
 // state states a problem as rows. It reports false if even all units together do not meet
@@ -72,7 +72,7 @@ func (w *Worker) stateLimits() {
 			for _, b := range part.Bounds {
 				span := w.span(b)
 				for k := span.first; k < span.end; k++ {
-					w.packs[k].sum = addCapped(w.packs[k].sum, part.Size.At(int(w.packs[k].typ)))
+					w.packs[k].sum = sat.Add(w.packs[k].sum, part.Size.At(int(w.packs[k].typ)))
 				}
 			}
 		}
@@ -117,7 +117,7 @@ func (w *Worker) findScarce() {
 	for i := range w.p.Units {
 		for _, use := range w.p.Units[i].Uses {
 			b := use.Budget
-			w.sums[b] = addCapped(w.sums[b], use.Count)
+			w.sums[b] = sat.Add(w.sums[b], use.Count)
 			w.scarce[b] = w.sums[b] > max(w.p.Budgets[b], 0)
 		}
 	}
@@ -143,7 +143,7 @@ func (w *Worker) gives(sums []int64, u *Unit) (any bool) {
 		for _, n := range part.Needs {
 			for k := w.needOf[n]; k < w.needOf[n+1]; k++ {
 				if v := part.Size.At(int(w.needs[k].typ)); v > 0 {
-					sums[k], any = addCapped(sums[k], v), true
+					sums[k], any = sat.Add(sums[k], v), true
 				}
 			}
 		}
@@ -339,13 +339,4 @@ func (w *Worker) compareUses(u, v []least.Use) int {
 			return c
 		}
 	}
-}
-
-// addCapped returns a + b for non-negative amounts; sums of units are range-checked if they
-// come from a cluster, and capped if they do not.
-func addCapped(a, b int64) int64 {
-	if s := a + b; s >= 0 {
-		return s
-	}
-	return math.MaxInt64
 }
