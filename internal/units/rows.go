@@ -24,7 +24,7 @@ func (w *Worker) state(p *Problem) bool {
 	w.stateNeeds()
 	w.stateLimits()
 	w.findScarce()
-	if !w.enough() {
+	if !w.findMembers() {
 		return false
 	}
 	w.stateRows()
@@ -123,11 +123,14 @@ func (w *Worker) findScarce() {
 	}
 }
 
-// enough reports whether all units together would meet every need. If not no choice will do.
-func (w *Worker) enough() bool {
-	w.sums = rows.Zeros(w.sums, len(w.needs))
+// findMembers lists the units that can help, and reports whether all of them together would
+// meet every need. If not no choice will do.
+func (w *Worker) findMembers() bool {
+	w.members, w.sums = w.members[:0], rows.Zeros(w.sums, len(w.needs))
 	for i := range w.p.Units {
-		w.gives(w.sums, &w.p.Units[i])
+		if w.gives(w.sums, &w.p.Units[i]) {
+			w.members = append(w.members, int32(i))
+		}
 	}
 	for k, x := range w.needs {
 		if w.sums[k] < x.short {
@@ -154,12 +157,6 @@ func (w *Worker) gives(sums []int64, u *Unit) (any bool) {
 // stateRows groups the units that can help.
 func (w *Worker) stateRows() {
 	p, q := w.p, &w.problem
-	w.members, w.sums = w.members[:0], rows.Zeros(w.sums, len(w.needs))
-	for i := range p.Units {
-		if w.gives(w.sums, &p.Units[i]) {
-			w.members = append(w.members, int32(i))
-		}
-	}
 	byWork := p.Order.Counts(cost.ByWork)
 	slices.SortFunc(w.members, func(i, j int32) int {
 		u, v := &p.Units[i], &p.Units[j]
