@@ -47,11 +47,7 @@ func (x *picks) sort(units []unitRef) {
 }
 
 func (x *picks) work(u unitRef) resources.Wide {
-	if r := &x.problem.Rows[u.row]; r.Gang {
-		return r.Works[u.unit]
-	} else {
-		return resources.Wide{}.AddTimes(x.d.since(r.Times[u.unit]), r.Weight)
-	}
+	return x.d.search.Work(&x.problem.Rows[u.row], int64(u.unit))
 }
 
 func (x *picks) key(u unitRef) string {

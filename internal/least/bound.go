@@ -190,7 +190,7 @@ func (x *solver) findLeast() {
 	x.leastLost = rows.Zeros(x.leastLost, n+1)
 	for at := n - 1; at >= 0; at-- {
 		r := &p.Rows[x.order[at]]
-		x.leastLevels[at], x.leastLost[at] = r.Levels, x.s.work(r, 0)
+		x.leastLevels[at], x.leastLost[at] = r.Levels, x.s.Work(r, 0)
 		// Behind the level that counts it is the least for each victim.
 		count := r.Levels[x.s.Order.Count]
 		for level := x.s.Order.Count + 1; level < cost.NumLevels; level++ {
@@ -462,7 +462,7 @@ func (x *solver) listWorks() {
 	for _, i := range x.order {
 		r := &x.p.Rows[i]
 		for unit := range r.Count {
-			x.works = append(x.works, workOf{x.s.work(r, unit), i, int32(unit)})
+			x.works = append(x.works, workOf{x.s.Work(r, unit), i, int32(unit)})
 		}
 	}
 	x.s.Meter.Pay(int64(8 * len(x.works)))

@@ -203,7 +203,7 @@ func (x *solver) join(t *cost.Total, r *Row, unit int64) {
 		}
 	}
 	o.Settle(&t.Levels)
-	t.Work = t.Work.Add(x.s.work(r, unit))
+	t.Work = t.Work.Add(x.s.Work(r, unit))
 	t.Units++
 	if o.Overrun > 0 {
 		t.Levels[o.Overrun] = x.over

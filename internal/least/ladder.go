@@ -374,7 +374,7 @@ func (s *Search) leastWork() (work resources.Wide) {
 		}
 		for unit := range min(r.Count, l.units) {
 			var among bool
-			if l.works, among = InsertWork(l.works, l.units, s.work(r, unit)); !among {
+			if l.works, among = InsertWork(l.works, l.units, s.Work(r, unit)); !among {
 				break // those after it lose no less
 			}
 		}
@@ -442,7 +442,7 @@ func (s *Search) pricedWork(quarters int64) (least resources.Wide) {
 		gives := int64(quo) + 1 // rounded up
 		r := &l.p.Rows[i]
 		for unit := range r.Count {
-			lost, ok := s.work(r, unit).Rsh(cut).Int64()
+			lost, ok := s.Work(r, unit).Rsh(cut).Int64()
 			if !ok || lost >= gives {
 				break // those after it lose more
 			}

@@ -145,8 +145,8 @@ func (s *Search) Within(part int64, search func() bool) bool {
 	return done
 }
 
-// work returns what a unit of a row loses.
-func (s *Search) work(r *Row, unit int64) resources.Wide {
+// Work returns what a unit of a row loses.
+func (s *Search) Work(r *Row, unit int64) resources.Wide {
 	switch {
 	case r.Works != nil:
 		return r.Works[unit]
