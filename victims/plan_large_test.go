@@ -30,13 +30,17 @@ func (x largeAsk) String() string { return fmt.Sprintf("%v/k=%d", x.h, x.k) }
 // audited decides the ask, has the plan audited and applied, and returns the decision.
 func (x largeAsk) audited(t *testing.T) *victims.Decision {
 	t.Helper()
-	c := x.h.Build()
-	s := x.h.Subject(c, x.k)
+	return x.auditedWith(t, x.h.Subject(x.h.Build(), x.k))
+}
+
+// auditedWith is audited with a planner whose rules may be others.
+func (x largeAsk) auditedWith(t *testing.T, s *workload.Subject) *victims.Decision {
+	t.Helper()
 	s.Decide()
 	if s.Decision.Outcome != victims.Preempts {
 		return &s.Decision
 	}
-	p := &s.Decision.Plan
+	c, p := s.Planner.Cluster, &s.Decision.Plan
 	a := victims.Auditor{Cluster: c, Rules: s.Planner.Rules}
 	require.Empty(t, a.Audit(nil, p, workload.Now), "%v: proof %v, %#v", x, p.Proof, x.h)
 	require.NoError(t, c.Apply(p.Change()), "%v", x)
@@ -94,6 +98,15 @@ func TestLargeWorlds_NobodyIsNamedTwice(t *testing.T) {
 func TestLargeWorlds_NoGangGoesNeedlessly(t *testing.T) {
 	x := largeAsk{workload.Hard{Nodes: 561, Tasks: 30, Types: 4, Shapes: 12, Levels: 3, Gangs: 8, Seed: 0x1898092843ad48f6}, 8}
 	require.Equal(t, victims.Preempts, x.audited(t).Outcome)
+}
+
+// Gangs of five need four, and went as a whole where one of them is enough: four of those
+// that might go alone are given back at once, and no fewer.
+func TestLargeWorlds_NoMoreOfAGangGoesThanItCanSpare(t *testing.T) {
+	x := largeAsk{workload.Hard{Nodes: 11, Tasks: 30, Types: 8, Shapes: 12, Levels: 3, OptOuts: 10, Priorities: 3, Gangs: 5, Seed: 0xb8b7dc7f3dc54fcf}, 8}
+	s := x.h.Subject(x.h.Build(), x.k)
+	s.Planner.Minimum = func(string) int { return 4 }
+	require.Equal(t, victims.Preempts, x.auditedWith(t, s).Outcome)
 }
 
 // Another that did not opt out does in the place of one that did, and then others of the plan
