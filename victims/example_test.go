@@ -264,7 +264,7 @@ func ExampleDecision_Report() {
 	//    "amount": "2 cpu-hours"
 	//   },
 	//   "proof": "cost",
-	//   "steps": 577
+	//   "steps": 579
 	//  }
 	// }
 }

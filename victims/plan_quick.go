@@ -253,7 +253,7 @@ func (d *decision) lanesTell(n NodeID, count int64) bool {
 			if d.without.Rule == "" && d.lawful.keeps(digest, j, l.priority) {
 				continue
 			}
-			work, among := resources.Wide{}.AddTimes(d.since(digest.times[j]), weight), false
+			work, among := resources.Wide{}.AddTimes(d.search.Since(digest.times[j]), weight), false
 			if alone {
 				if c := d.search.Compare(work, size, short); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
 					return false
@@ -273,16 +273,6 @@ func (d *decision) lanesTell(n NodeID, count int64) bool {
 	return alone || int64(len(works)) < count || sum.Compare(d.best.Total.Work) > 0
 }
 
-// since returns the running time since an instant in nanoseconds, which is
-// none if that is to come. The difference of two int64 fits uint64, wherever
-// zero lies.
-func (d *decision) since(start int64) uint64 {
-	if now := d.eligible.ns; start <= now {
-		return uint64(now) - uint64(start)
-	}
-	return 0
-}
-
 // reaches reports whether count times amount, which may be beyond int64, is at
 // least short. Count and amount are not negative.
 func reaches(count, amount, short int64) bool {
@@ -294,10 +284,10 @@ func reaches(count, amount, short int64) bool {
 func (d *decision) leastTime(sums digestRow, count int64) (time resources.Wide) {
 	latest := sums.of.latest[int(sums.row)*numLatest:][:numLatest]
 	for _, start := range latest[:min(count, numLatest)] {
-		time = time.AddTimes(d.since(start), 1)
+		time = time.AddTimes(d.search.Since(start), 1)
 	}
 	if count > numLatest {
-		time = time.AddTimes(d.since(latest[numLatest-1]), uint64(count-numLatest))
+		time = time.AddTimes(d.search.Since(latest[numLatest-1]), uint64(count-numLatest))
 	}
 	return time
 }

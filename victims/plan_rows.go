@@ -175,7 +175,7 @@ func (d *decision) usesOf(m *memory, id TaskID, from int) {
 func (d *decision) settleRows(p *least.Problem, from int) {
 	for i := from; i < len(p.Rows); i++ {
 		r, u := &p.Rows[i], &d.problem.units[i]
-		if len(u.ids) > 1 && !(d.order.byWork && r.Weight > 0 && d.since(u.times[0]) > 0) {
+		if len(u.ids) > 1 && !(d.order.byWork && r.Weight > 0 && d.search.Since(u.times[0]) > 0) {
 			slices.SortFunc(u.ids, func(a, b TaskID) int {
 				if d.order.byWork && r.Weight > 0 {
 					if c := cmp.Compare(d.c.lost(a, d.eligible.ns), d.c.lost(b, d.eligible.ns)); c != 0 {

@@ -151,13 +151,13 @@ func (s *Search) Work(r *Row, unit int64) resources.Wide {
 	case r.Works != nil:
 		return r.Works[unit]
 	case r.Times != nil:
-		return resources.Wide{}.AddTimes(s.since(r.Times[unit]), r.Weight)
+		return resources.Wide{}.AddTimes(s.Since(r.Times[unit]), r.Weight)
 	}
 	return resources.Wide{}
 }
 
-// since returns the time since an instant, in nanoseconds.
-func (s *Search) since(start int64) uint64 {
+// Since returns the time since an instant, in nanoseconds.
+func (s *Search) Since(start int64) uint64 {
 	if start <= s.Now {
 		return uint64(s.Now) - uint64(start) // the difference of two int64 fits
 	}
