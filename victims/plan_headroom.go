@@ -332,11 +332,7 @@ func (d *decision) solvePool() bool {
 	engine.Within(max(d.trial.meter.Left, 0)/poolShare, func() bool { a = engine.Solve(&p.problem, nil, nil, poolSteps); return true })
 	engine.Shown, engine.Levels, engine.Lesser = shown, levels, lesser
 	if p.ids = p.ids[:0]; a.Found {
-		for i, n := range a.Taken {
-			for k := range n {
-				p.ids = d.unitTasks(p.ids, int32(i), k)
-			}
-		}
+		p.ids = d.tasksOf(p.ids, a)
 	}
 	p.hopeless = !a.Found && a.Proven && !p.thinned
 	return !p.hopeless

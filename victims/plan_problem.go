@@ -318,11 +318,7 @@ func (d *decision) addLanes(p *least.Problem, digest *nodeDigest, gangs bool) {
 
 // leastLevels returns what a task of a lane costs at least.
 func (d *decision) leastLevels(id TaskID, l *lane) cost.Levels {
-	rank := d.eligible.LeastRank(l.priority)
-	levels := cost.Levels{
-		rulebook.LevelRank: rank, rulebook.LevelPriority: int64(l.priority),
-		rulebook.LevelVictims: 1, rulebook.LevelSumRanks: rank, rulebook.LevelSumPriorities: int64(l.priority),
-	}
+	levels := plainLevels(d.eligible.LeastRank(l.priority), int64(l.priority))
 	if l.flags.has(flagOptedOut) {
 		levels[rulebook.LevelOptedOut] = 1
 	}
@@ -335,14 +331,22 @@ func (d *decision) leastLevels(id TaskID, l *lane) cost.Levels {
 	return levels
 }
 
+// plainLevels returns what a task costs that has nothing but a rank and a priority.
+func plainLevels(rank, priority int64) cost.Levels {
+	return cost.Levels{
+		rulebook.LevelRank: rank, rulebook.LevelPriority: priority,
+		rulebook.LevelVictims: 1, rulebook.LevelSumRanks: rank, rulebook.LevelSumPriorities: priority,
+	}
+}
+
 // addLargest adds tasks as if each were as large as the largest of each type, and cost as
 // little as any. Of excess there is no more for certain than the least of each type.
 func (d *decision) addLargest(p *least.Problem, sums digestRow, count int64) {
 	priority := sums.of.gauges[sums.row].minPriority
-	rank := d.eligible.LeastRank(priority)
-	r := least.Row{Size: d.c.row(sums.of.least, sums.row), Gives: d.problem.rough.zeros(len(p.Need)), Count: count, Levels: cost.Levels{
-		rulebook.LevelRank: rank, rulebook.LevelPriority: int64(priority), rulebook.LevelVictims: 1, rulebook.LevelSumRanks: rank, rulebook.LevelSumPriorities: int64(priority),
-	}}
+	r := least.Row{
+		Size: d.c.row(sums.of.least, sums.row), Gives: d.problem.rough.zeros(len(p.Need)), Count: count,
+		Levels: plainLevels(d.eligible.LeastRank(priority), int64(priority)),
+	}
 	d.give(r.Gives, d.c.row(sums.of.largest, sums.row), true, 0)
 	p.Rows = append(p.Rows, r)
 }
@@ -414,25 +418,30 @@ func (d *decision) addWholes(p *least.Problem, digest *nodeDigest) {
 func mergeAlike(p *least.Problem) {
 	kept := p.Rows[:0]
 	for i := range p.Rows {
-		r := &p.Rows[i]
-		seen := kept[max(0, len(kept)-mostCompared):]
-		k := slices.IndexFunc(seen, func(x least.Row) bool { return sameRow(&x, r) })
-		if k >= 0 {
-			seen[k].Count++
+		if k := alikeRow(kept, &p.Rows[i]); k >= 0 {
+			kept[k].Count++
 		} else {
-			kept = append(kept, *r)
+			kept = append(kept, p.Rows[i])
 		}
 	}
 	p.Rows = kept
 }
 
+// alikeRow returns the place of a gang among the last rows of which the units cost, free, give, take
+// and use the same, but for work; or -1.
+func alikeRow(rows []least.Row, r *least.Row) int {
+	first := max(0, len(rows)-mostCompared)
+	for k := first; k < len(rows); k++ {
+		x := &rows[k]
+		if x.Gang && x.Levels == r.Levels && slices.Equal(x.Gives, r.Gives) && slices.Equal(x.Size, r.Size) && slices.Equal(x.Takes, r.Takes) && slices.Equal(x.Uses, r.Uses) {
+			return k
+		}
+	}
+	return -1
+}
+
 // mostCompared is with how many rows a gang is compared.
 const mostCompared = 32
-
-// sameRow reports whether units of two rows cost, free, give, take and use the same, but for work.
-func sameRow(a, b *least.Row) bool {
-	return a.Levels == b.Levels && slices.Equal(a.Gives, b.Gives) && slices.Equal(a.Size, b.Size) && slices.Equal(a.Takes, b.Takes) && slices.Equal(a.Uses, b.Uses)
-}
 
 // wholeOf returns what is known of the gang of a job as a whole. It is the same for all nodes
 // on which it has members.

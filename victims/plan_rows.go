@@ -221,10 +221,7 @@ func (d *decision) addGang(p *least.Problem, s *site, gang int32) {
 	r.Takes, r.Uses = m.takes[from:len(m.takes):len(m.takes)], m.uses[uses:len(m.uses):len(m.uses)]
 	at := -1
 	if d.p.Compare == nil {
-		first := max(0, len(p.Rows)-mostCompared)
-		if at = slices.IndexFunc(p.Rows[first:], func(x least.Row) bool { return x.Gang && sameRow(&x, &r) }); at >= 0 {
-			at += first
-		}
+		at = alikeRow(p.Rows, &r)
 	}
 	if at < 0 {
 		at = len(p.Rows)
@@ -261,6 +258,16 @@ func (d *decision) Keys(dst []string, _ *least.Problem, row, unit int32) []strin
 	}
 	for _, id := range d.gangs.rows[u.gangs[unit]].members {
 		dst = append(dst, d.c.tasks[id].key)
+	}
+	return dst
+}
+
+// tasksOf appends the tasks of an answer.
+func (d *decision) tasksOf(dst []TaskID, a *least.Answer) []TaskID {
+	for i, taken := range a.Taken {
+		for k := range taken {
+			dst = d.unitTasks(dst, int32(i), k)
+		}
 	}
 	return dst
 }

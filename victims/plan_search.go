@@ -18,8 +18,7 @@ import (
 type incumbent struct {
 	least.Best
 	cost     Cost
-	bestType int  // the type that decides the excess
-	single   bool // it has one victim, which is plain
+	bestType int // the type that decides the excess
 	victims  []TaskID
 }
 
@@ -32,15 +31,9 @@ func (b *incumbent) losesTo(levels *cost.Levels) bool {
 	return !b.Found || slices.Compare(levels[:], b.Total.Levels[:]) < 0
 }
 
-// note notes what bounds ask of the plan: its excess, a type that decided, and whether it is one
-// plain victim.
+// note notes what bounds ask of the plan: its excess, and a type that decided.
 func (b *incumbent) note(capacities []int64) {
 	b.Note(capacities)
-	l := &b.Total.Levels
-	b.single = *l == cost.Levels{
-		rulebook.LevelRank: l[rulebook.LevelRank], rulebook.LevelPriority: l[rulebook.LevelPriority], rulebook.LevelVictims: 1,
-		rulebook.LevelSumRanks: l[rulebook.LevelRank], rulebook.LevelSumPriorities: l[rulebook.LevelPriority],
-	}
 	for t, capacity := range capacities {
 		if max(capacity, 1) == max(b.Total.Excess.Of, 1) {
 			b.bestType = t
@@ -291,14 +284,8 @@ func (d *decision) compareTotals(a, b *cost.Total) int {
 
 // Offer offers a set for a node, as [least.Host] wants it.
 func (d *decision) Offer(p *least.Problem, a *least.Answer) {
-	ids := d.scratch.taken[:0]
-	for i, taken := range a.Taken {
-		for k := range taken {
-			ids = d.unitTasks(ids, int32(i), k)
-		}
-	}
-	d.scratch.taken = ids
-	d.offer(p, a, ids)
+	d.scratch.taken = d.tasksOf(d.scratch.taken[:0], a)
+	d.offer(p, a, d.scratch.taken)
 }
 
 // offer makes a set for a node the best if it costs less. Nothing is offered that was not held

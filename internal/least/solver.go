@@ -160,7 +160,6 @@ func (x *solver) begin() {
 	x.taken = rows.Zeros(x.taken, n)
 	x.used, x.over, x.total = rows.Zeros(x.used, len(s.Budgets)), 0, cost.Total{}
 	x.totals, x.listed, x.tables.made = x.totals[:0], false, false
-	x.place = rows.Zeros(x.place, n)
 	x.survey()
 	x.price()
 	x.sort()
