@@ -475,24 +475,13 @@ func (d *decision) addEnds(p *Plan) {
 // victim returns candidate i, which goes with unit u, as a victim.
 func (d *decision) victim(u, i int32) victims.Victim {
 	c := &d.cands[i]
-	// A victim serves a need if it has some of a type that is short.
-	size := resources.Positive(c.size)
 	t := d.c.TaskView(c.id)
 	v := victims.Victim{
 		Task: c.id, Key: c.key, Name: t.Name, Path: d.tree.Path(t.Queue), Place: d.c.NodeName(t.Node),
 		Priority: t.Priority, OptedOut: t.OptedOut, Originator: t.Originator,
 		Rank: c.levels[rulebook.LevelRank], Job: t.Job, Whole: d.units[u].whole,
 	}
-	d.short = rows.Zeros(d.short, d.types)
-	if c.host >= 0 && d.load.short(d.short, c.host) {
-		v.ForNode = resources.Positive(d.short)&size != 0
-	}
-	// Its level is the lowest queue of the path above it. It makes headroom
-	// there and at every queue above.
-	for n := c.leaf.Level; n < int32(len(d.needs.queues)); n++ {
-		v.ForHeadroom = v.ForHeadroom || d.needs.headroom[n]&size != 0
-		v.ForQuota = v.ForQuota || d.needs.quota[n]&size != 0
-	}
+	v.ForNode, v.ForHeadroom, v.ForQuota = d.load.serves(c)
 	return v
 }
 

@@ -8,7 +8,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -128,4 +132,64 @@ func TestDecide_Unlawful(t *testing.T) {
 	require.Empty(t, d.Plan.Victims)
 	require.False(t, d.Refusal.Proven)
 	require.ErrorIs(t, w.cluster.Apply(d.Plan.Change()), victims.ErrState)
+}
+
+// What a predicate wants to go must make room as well, by guarantee: nobody goes because a
+// predicate says so alone. By priority it may be anybody on the nodes.
+func TestPredicate_NobodyForItAlone(t *testing.T) {
+	for wanted, want := range map[string][2]string{
+		"v": {"plan j0=n1 -v", "plan j0=n1 -v"},
+		"w": {"refused predicate", "plan j0=n1 -v -w"},
+	} {
+		for i, byPriority := range []bool{false, true} {
+			w := build(t, "queue q g=9\nqueue low\nnode n1 4\ntask v low n1 4\ntask w low n1 0\njob q 4")
+			p := w.planner()
+			p.ByPriority = byPriority
+			p.Predicate = func(x *jobs.Placing) bool { return slices.Contains(w.gone(x), wanted) }
+			var d jobs.Decision
+			require.NoError(t, p.Decide(&d, &w.job, noon))
+			require.Equal(t, want[i], w.brief(&d), "%s by priority: %v", wanted, byPriority)
+		}
+	}
+}
+
+// Whoever a predicate wants to go, a plan keeps every law: the planner withholds none. Law 1
+// may suffer if the predicate refuses the best sets.
+func TestPredicate_Lawful(t *testing.T) {
+	more := 0
+	law.CheckUntil(t, func() bool { return more > 0 }, func(t *rapid.T) {
+		c := world.JobCases(world.Small.With(everything)).Draw(t, "case")
+		h := newHarness(t, c)
+		h.decide("without")
+		least := len(h.d.Plan.Victims)
+		hated := make(map[victims.TaskID]bool)
+		for id := range h.cluster.Tasks() {
+			hated[id] = h.cluster.State(id) == victims.Running && rapid.IntRange(0, 3).Draw(t, "hated") == 0
+		}
+		h.planner.Predicate = func(p *jobs.Placing) bool {
+			for id := range hated {
+				if hated[id] && h.cluster.NodeOf(id) == p.Node && !slices.Contains(p.Victims, id) {
+					return false
+				}
+			}
+			return true
+		}
+		h.decide("with")
+		if h.d.Outcome == victims.Refused {
+			if h.d.Refusal.Reason == victims.Unlawful {
+				t.Fatalf("%s\n%v\n%v", h.said(), hated, c)
+			}
+			return
+		}
+		if least > 0 && len(h.d.Plan.Victims) > least {
+			more++
+		}
+		a := h.auditorOfCase()
+		a.Predicate = h.planner.Predicate
+		for _, v := range a.Audit(nil, &h.d.Plan, c.Options.Now) {
+			if v.Law != finding.LawOptedOut {
+				t.Fatalf("%s: %v\n%v\n%v", h.said(), v, hated, c)
+			}
+		}
+	})
 }

@@ -253,6 +253,25 @@ func (l *load) short(dst resources.Vector, h int32) (any bool) {
 	return any
 }
 
+// serves returns whether a candidate reduces what its host lacks, what queues lack of
+// headroom, and what they lack of quotas.
+func (l *load) serves(c *candidate) (node, headroom, quota bool) {
+	size := resources.Positive(c.size)
+	if c.host >= 0 {
+		free, load := l.hosts[c.host].free, l.of(c.host)
+		for t := range size.All() {
+			node = node || load[t] > 0 && load[t] > free[t]
+		}
+	}
+	// Its level is the lowest queue of the path above it. It makes headroom there and at
+	// every queue above.
+	for n := c.leaf.Level; n < int32(len(l.needs.queues)); n++ {
+		headroom = headroom || l.needs.headroom[n]&size != 0
+		quota = quota || l.needs.quota[n]&size != 0
+	}
+	return node, headroom, quota
+}
+
 // mayHost reports whether a host has room for one more member of a kind with
 // all of its candidates gone.
 func (l *load) mayHost(h int32, k *kind) bool {

@@ -234,6 +234,9 @@ func (x *partial) needQueues() {
 // One pass is enough, for what is needed stays needed while others go back.
 func (x *partial) finish() bool {
 	x.load.set(x.at)
+	if x.asker.asks() && x.rules.stage != byPriority {
+		x.chosen = slices.DeleteFunc(x.chosen, x.needless)
+	}
 	// The most valuable first: whoever is looked at first has the best chance
 	// to come back.
 	slices.SortFunc(x.chosen, func(a, b int32) int { return byCost(&x.units[b], &x.units[a]) })
@@ -260,6 +263,18 @@ func (x *partial) finish() bool {
 	total := x.best.totalOf(x.chosen, x.wantedFor())
 	x.best.offer(x.at, x.chosen, &total)
 	x.effort.found = true
+	return true
+}
+
+// needless gives a unit back that reduces no need, whatever the predicate says: by guarantee
+// nobody goes for that alone, as for asks.
+func (x *partial) needless(u int32) bool {
+	for _, i := range x.tasksOf(u) {
+		if node, headroom, quota := x.load.serves(&x.cands[i]); node || headroom || quota {
+			return false
+		}
+	}
+	x.move(u, -1)
 	return true
 }
 
