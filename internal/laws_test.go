@@ -50,13 +50,18 @@ func markersOf(s *source) (laws []string) {
 // base returns the name of a file without its folder.
 func (s *source) base() string { return filepath.Base(s.fset.Position(s.Pos()).Filename) }
 
+// judges reports whether a file is of the court, or of an auditor.
+func (s *source) judges() bool {
+	return strings.HasPrefix(s.base(), "audit") || strings.HasPrefix(s.base(), "court")
+}
+
 // TestLaws_Homes: each law is enforced where homes says, and nowhere else but in
 // the audits.
 func TestLaws_Homes(t *testing.T) {
 	found := make(map[string][]string)
 	for dir, files := range readModule(t) {
 		for _, s := range files {
-			if roleOf(dir) != library || s.test || s.base() == "doc.go" || strings.HasPrefix(s.base(), "audit") {
+			if roleOf(dir) != library || s.test || s.base() == "doc.go" || s.judges() {
 				continue
 			}
 			for _, law := range markersOf(s) {
@@ -195,7 +200,7 @@ func TestJudgesStandAlone(t *testing.T) {
 	require.Contains(t, own["victims"], "shortage")
 	for dir, files := range packages {
 		for _, s := range files {
-			audit := judged[dir] != nil && strings.HasPrefix(s.base(), "audit")
+			audit := judged[dir] != nil && s.judges()
 			if s.test || !audit && dir != "internal/judge/oracle" {
 				continue
 			}

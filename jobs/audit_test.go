@@ -4,6 +4,7 @@ package jobs_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,9 +78,9 @@ func TestAudit(t *testing.T) {
 		{"bound", full + "bound" + one, on("n1"), on("v"), []string{"required-task: victim v: can run on its node only"}},
 		{"application", full + "app=j" + one, on("n1"), on("v"), []string{"application (law 3): victim v: of the job, or of its application"}},
 		{"its own", full + "job=j" + one, on("n1"), on("v"), []string{"application (law 3): victim v: of the job, or of its application"}},
-		{"fence", "queue t policy=fence\nqueue t.q\nqueue low\n" + n1 + "task v low n1 4\njob t.q 4", on("n1"), on("v"), []string{"fence (law 7): victim v: out of reach"}},
+		{"fence", "queue t policy=fence\nqueue t.q\nqueue low\n" + n1 + "task v low n1 4\njob t.q 4", on("n1"), on("v"), []string{"fence (law 7): victim v: root.low: out of reach"}},
 		{"own leaf", "queue q policy=fence\n" + n1 + "task v q n1 4" + one, on("n1"), on("v"), nil},
-		{"disabled", "queue q\nqueue low policy=disabled\n" + n1 + "task v low n1 4" + one, on("n1"), on("v"), []string{"disabled: victim v: preemption is disabled"}},
+		{"disabled", "queue q\nqueue low policy=disabled\n" + n1 + "task v low n1 4" + one, on("n1"), on("v"), []string{"disabled: victim v: root.low: preemption is disabled"}},
 		{"not preemptible", full + "fixed" + one, on("n1"), on("v"), []string{"non-preemptible: victim v: no job may take it"}},
 		{"equal priority", full + "p=10" + one, on("n1"), on("v"), []string{"priority (law 6): victim v: effective priority 10, want at most 9"}},
 		{"lifted priority", "queue q offset=-3\nqueue low priority=fence offset=7\n" + n1 + "task v low n1 4 p=-99" + one, on("n1"), on("v"),
@@ -94,7 +95,7 @@ func TestAudit(t *testing.T) {
 		{"a gang with a grant", full + "job=g\ngrant w low n1 0 job=g\nkeep g 1" + one, on("n1"), on("v"), nil},
 		{"room", queues + n1 + "task v low n1 3 fixed" + one, on("n1"), nil, []string{"room: node n1: cpu 1 free, want at least 4"}},
 		{"room for both", queues + n1 + "job q 3,3", on("n1", "n1"), nil, []string{"room: node n1: cpu 4 free, want at least 6"}},
-		{"headroom", "queue q max=3\n" + n1 + "job q 4", on("n1"), nil, []string{"headroom: root.q: cpu 4 after the plan, want at most 3"}},
+		{"headroom", "queue q max=3\n" + n1 + "job q 4", on("n1"), nil, []string{"headroom: root.q: cpu 3 of headroom, want at least 4"}},
 		{"quota", "queue q quota=3:5 waiting=2\n" + n1 + "job q 4", on("n1"), nil, []string{"quota: root.q: cpu 6 after the plan, want at most 5"}},
 		{"quota of the non-preemptible", "queue q quota=9:3\n" + n1 + "job q 4 fixed", on("n1"), nil, []string{"quota: root.q: cpu 4 after the plan, want at most 3"}},
 		{"more than needed", full + "\ntask w low n1 0\njob q 4", on("n1"), on("v", "w"), []string{"minimal: victim w: can be given back"}},
@@ -131,7 +132,7 @@ func TestAudit_NoPlan(t *testing.T) {
 	}{
 		{"name", func(p *jobs.Plan) { p.Job.Name = "" }, "key: no name, or one that another member has"},
 		{"key", func(p *jobs.Plan) { p.Job.Members[1].Key = "j0" }, "key: member j0: no name, or one that another member has"},
-		{"no leaf", func(p *jobs.Plan) { p.Job.Queue = queue.Root }, "leaf: the job is of no leaf queue"},
+		{"no leaf", func(p *jobs.Plan) { p.Job.Queue = queue.Root }, "leaf: root: the job is of no leaf queue"},
 		{"no queue", func(p *jobs.Plan) { p.Job.Queue = -5 }, "leaf: the job is of no leaf queue"},
 		{"size", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{0, -1} }, "size: member j1: gpu -1 asked, want between 0 and 9223372036854775807"},
 		{"unknown type", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{0, 0, 1} }, "size: member j1: #2 1 asked, want between 0 and 0"},
@@ -154,6 +155,21 @@ func TestAudit_NoPlan(t *testing.T) {
 				require.Equal(t, found[0].Law, v.Law)
 			}
 		})
+	}
+}
+
+// Nobody stops for a member beyond the minimum, which needs room all the same.
+func TestAudit_Further(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4\njob q 4,4 min=1")
+	for keys, want := range map[string]string{
+		"v": "minimal: victim v: can be given back",
+		"":  "room: node n1: cpu 0 free, want at least 4",
+	} {
+		p := w.plan([]string{"n2", "n1"}, strings.Fields(keys)...)
+		p.Placements[1].Further = true
+		found := w.auditor().Audit(nil, p, noon)
+		require.Len(t, found, 1)
+		require.Equal(t, want, found[0].String())
 	}
 }
 

@@ -16,16 +16,14 @@ import (
 // breaks a law.
 func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) []victims.Violation {
 	original, found := a.Cluster, len(dst)
-	defer func() { a.Cluster, a.inOrder, a.sharing = original, false, false }()
-	a.Cluster, a.inOrder = original.Clone(), true
+	defer func() { a.Cluster, a.together = original, false }()
+	a.Cluster, a.together = original.Clone(), true
 	placed := make(map[int]bool)
 	for i := range j.Parts {
 		part := &j.Parts[i]
 		if dst = a.members(dst, j, part, placed); len(dst) > found {
 			return dst
 		}
-		// Asks that share a plan take from others only.
-		a.sharing = len(part.Asks) > 1 && !a.ByPriority
 		if dst = a.Audit(dst, &part.Plan, now); len(dst) > found {
 			return dst
 		}

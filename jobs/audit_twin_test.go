@@ -47,7 +47,8 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 	var got []oracle.Law
 	for _, v := range h.auditorOfCase().Audit(nil, plan, c.Options.Now) {
 		switch v.Law {
-		case finding.LawTrigger, finding.LawFormula, finding.LawMayPreempt, finding.LawDelay, finding.LawInterval, finding.LawMax, finding.LawMember:
+		case finding.LawTrigger, finding.LawFormula, finding.LawMayPreempt, finding.LawDelay, finding.LawInterval, finding.LawMax, finding.LawMember,
+			finding.LawOptedOut:
 			// Which the oracle does not ask.
 		default:
 			got = append(got, lawOf[v.Law])

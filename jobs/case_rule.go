@@ -76,7 +76,7 @@ func (r *rules) setAsk(c *jobCase) {
 	j := c.job
 	r.ask = victims.Ask{Key: j.Name, Application: j.Application, Queue: j.Queue, Priority: j.Priority, Job: j.Name}
 	if len(c.unplaced) > 0 {
-		r.ask = j.ask(c.unplaced[0])
+		r.ask = j.asker(c.unplaced[0])
 	}
 }
 

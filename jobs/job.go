@@ -59,6 +59,13 @@ func (j *Job) ask(i int) victims.Ask {
 	}
 }
 
+// asker returns member i as who asks now.
+func (j *Job) asker(i int) victims.Ask {
+	ask := j.ask(i)
+	ask.Class, ask.PendingSince, ask.LastAttempt = j.Members[i].Class, j.PendingSince, j.LastAttempt
+	return ask
+}
+
 // A stage says whose tasks are candidates.
 type stage uint8
 

@@ -54,6 +54,13 @@ func propertyOneMember(t *rapid.T) {
 		t.Fatalf("%v\n%v", err, c)
 	}
 	h.decide("job")
+	if h.d.Outcome == victims.Preempts {
+		a := h.auditorOfCase()
+		a.Predicate = h.planner.Predicate
+		if found := a.Audit(nil, &h.d.Plan, c.Options.Now); len(found) > 0 {
+			t.Fatalf("%s: %v\n%v", h.said(), found, h.c)
+		}
+	}
 	want, got := answerToAsk(h.cluster, &d), answerToJob(h.cluster, &h.d)
 	if d.Outcome != victims.Preempts {
 		want.Cost, got.Cost = victims.Cost{}, victims.Cost{}
@@ -66,6 +73,58 @@ func propertyOneMember(t *rapid.T) {
 	want.Cost.Node, got.Cost.Node = 0, 0 // of a job it is the list of all places
 	if diff := gocmp.Diff(want, got, cmpopts.EquateComparable(victims.Cost{})); diff != "" {
 		t.Fatalf("as an ask (-) and as a job (+):\n%s%v", diff, h.c)
+	}
+}
+
+// A plan for a job of one member is judged as one for the ask is, whatever is in it: by the
+// same laws in the same order, and with the same words but for who asks.
+func TestAudit_OfOneMember(t *testing.T) { law.Check3000(t, propertyAuditOfOneMember) }
+
+func FuzzAudit_OfOneMember(f *testing.F) {
+	for _, seed := range world.FuzzSeeds() {
+		f.Add(seed)
+	}
+	f.Fuzz(rapid.MakeFuzz(propertyAuditOfOneMember))
+}
+
+func propertyAuditOfOneMember(t *rapid.T) {
+	c := alone(world.Cases(world.Small.With(world.Everything|world.WithNearby)).Draw(t, "case"))
+	h := newHarness(t, jobOfAsk(c))
+	asks := world.CasePlanner(h.cluster, c)
+	ask, err := world.AskOf(h.cluster, &c.Ask)
+	if err != nil {
+		t.Fatalf("%v\n%v", err, c)
+	}
+	var d victims.Decision
+	if err := asks.Decide(&d, &ask, c.Options.Now); err != nil {
+		t.Fatalf("%v\n%v", err, c)
+	}
+	// The planner's plan, or one that is made up, or something between.
+	plan := victims.Plan{Ask: ask, Node: d.Plan.Node, Victims: slices.Clone(d.Plan.Victims)}
+	if plan.Node == 0 || rapid.Bool().Draw(t, "elsewhere") {
+		plan.Node = victims.NodeID(rapid.IntRange(0, len(c.World.Nodes)+1).Draw(t, "node"))
+	}
+	plan.Victims = slices.DeleteFunc(plan.Victims, func(victims.Victim) bool { return rapid.IntRange(0, 3).Draw(t, "stays") == 0 })
+	for range rapid.IntRange(0, 2).Draw(t, "more") {
+		v := victims.Victim{Task: victims.TaskID(rapid.IntRange(0, len(c.World.Tasks)).Draw(t, "task"))}
+		if int(v.Task) < len(c.World.Tasks) {
+			v.Key = h.cluster.Key(v.Task)
+		}
+		plan.Victims = append(plan.Victims, v)
+	}
+	same := jobs.Plan{Job: h.job, Placements: []jobs.Placement{{Node: plan.Node}}, Victims: plan.Victims}
+
+	want := (&victims.Auditor{Cluster: h.cluster, Rules: asks.Rules}).Audit(nil, &plan, c.Options.Now)
+	a := h.auditorOfCase()
+	a.SameNode, a.OwnApplication, a.Minimum = asks.SameNode, asks.OwnApplication, asks.Minimum
+	got := a.Audit(nil, &same, c.Options.Now)
+	for _, list := range [][]victims.Violation{want, got} {
+		for i := range list {
+			list[i].Of, list[i].Member = "", ""
+		}
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Fatalf("of an ask (-) and of a job (+):\n%s%v", diff, h.c)
 	}
 }
 

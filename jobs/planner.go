@@ -496,9 +496,9 @@ func (d *decision) verify(dst *Decision) {
 	// answers of a filter that must not be asked twice.
 	p := d.p
 	p.auditor.Cluster, p.auditor.Rules, p.auditor.ByPriority = p.Cluster, p.Rules, p.ByPriority
-	p.auditor.Filter, p.auditor.trusts, p.auditor.inOrder = d.remembered(), true, p.inOrder
-	p.auditor.sharing = p.sharing
+	p.auditor.Filter, p.auditor.trusts, p.auditor.together = d.remembered(), true, p.inOrder
 	p.auditor.Allowances, p.auditor.Predicate = p.Allowances, p.Predicate
+	p.auditor.SameNode = false // jobs know no such option
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {
 		// A plan that breaks a law must not reach anybody, not even beside a

@@ -158,9 +158,7 @@ func (x *turns) begin(d *decision) {
 	}
 	x.members = x.members[:0]
 	for _, m := range d.todo {
-		ask := d.job.ask(m)
-		ask.Class, ask.PendingSince, ask.LastAttempt = d.job.Members[m].Class, d.job.PendingSince, d.job.LastAttempt
-		x.members = append(x.members, ask)
+		x.members = append(x.members, d.job.asker(m))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -17,7 +18,15 @@ type Auditor struct {
 	Cluster *victims.Cluster
 	Rules
 
-	x inspection
+	charge victims.Charge
+	tree   *queue.Tree
+	o      *Outcome
+	types  int
+	target resources.Vector // what usage has over the max of the outcome
+	taken  []int64          // by the victims, a row of amounts per queue
+	counts []int            // of the victims per leaf
+	most   []int64          // what each queue can release, a row of amounts per queue
+	parts  []int64          // as the outcome says, likewise
 }
 
 // Audit appends to dst what is wrong with outcome o before any of it is applied, in a
@@ -25,281 +34,182 @@ type Auditor struct {
 // victims, parts and leaves. The cost is linear in queues·types and victims·depth·types,
 // or in tasks·depth·types if usage stays over.
 func (a *Auditor) Audit(dst []victims.Violation, o *Outcome) []victims.Violation {
-	x := &a.x
-	x.a, x.c, x.tree, x.o, x.out = a, a.Cluster, a.Cluster.Tree(), o, dst
-	defer func() { x.a, x.c, x.tree, x.o, x.out = nil, nil, nil, nil, nil }()
-	x.run()
-	return x.out
-}
-
-// inspection is one audit, and the memory for the next.
-type inspection struct {
-	a    *Auditor
-	c    *victims.Cluster
-	tree *queue.Tree
-	o    *Outcome
-	out  []victims.Violation
-
-	types  int
-	target []int64 // what usage has over the max of the outcome
-	taken  []int64 // by the victims, a row of amounts per queue
-	most   []int64 // what each queue can release, a row of amounts per queue
-	parts  []int64 // as the outcome says, likewise
-	listed map[victims.TaskID]bool
-	counts []int            // of victims per leaf
-	good   []victims.TaskID // the victims that count: known, running, below the queue, each once
-	gangs  map[string]*auditedGang
-}
-
-func (x *inspection) report(v victims.Violation) {
-	v.Of = "quota"
-	x.out = append(x.out, v)
-}
-
-func (x *inspection) run() {
-	q := x.o.Queue
-	if q < 0 || int(q) >= x.tree.Len() {
-		x.report(victims.Violation{Law: finding.LawQueue})
-		return
-	}
-	x.types = x.tree.Schema().Len()
-	x.taken = make([]int64, x.types*x.tree.Len())
-	x.target = make([]int64, x.types)
-	x.listed = make(map[victims.TaskID]bool)
-	x.good = x.good[:0]
-	x.gangs = make(map[string]*auditedGang)
-	for t := range x.types {
-		if m, ok := x.o.Max.Bound(t); ok {
-			x.target[t] = max(x.used(q, t)-m, 0)
+	a.tree, a.o = a.Cluster.Tree(), o
+	defer func() { a.tree, a.o = nil, nil }()
+	a.types = a.tree.Schema().Len()
+	a.target = rows.Zeros(a.target, a.types)
+	known := 0 <= o.Queue && int(o.Queue) < a.tree.Len()
+	for t := range a.types {
+		if most, ok := o.Max.Bound(t); ok && known {
+			a.target[t] = max(a.used(o.Queue, t)-most, 0)
 		}
 	}
-	x.amounts(finding.LawUsage, x.o.Usage, func(t int) int64 { return x.used(q, t) })
-	x.amounts(finding.LawTarget, x.o.Target, func(t int) int64 { return x.target[t] })
-	x.countGangs()
-	for i := range x.o.Victims {
-		x.victim(&x.o.Victims[i])
+	ch := &a.charge
+	ch.Of, ch.Cluster, ch.Ask.Queue, ch.Victims, ch.Laws = "quota", a.Cluster, o.Queue, o.Victims, a.said
+	ch.Minimum, ch.Target, ch.Exact, ch.Enforced = a.Minimum, a.target, a.Exact, a.Enforced
+	if dst = ch.Audit(dst); known {
+		dst = a.shares(dst)
+		dst = a.leaves(dst)
 	}
-	x.amounts(finding.LawFreed, x.o.Freed, func(t int) int64 { return x.gone(q, t) })
-	x.amounts(finding.LawShort, x.o.Shortfall, x.short)
-	x.result()
-	x.guarantees()
-	x.judgeGangs()
-	x.judgeBudgets()
-	x.set()
-	x.shares()
-	x.leaves()
+	return dst
 }
 
 // used returns the effective usage of q of type t before the plan.
-func (x *inspection) used(q queue.ID, t int) int64 {
-	return x.tree.Usage(q)[t] - x.tree.Preempting(q)[t]
+func (a *Auditor) used(q queue.ID, t int) int64 {
+	return a.tree.Usage(q)[t] - a.tree.Preempting(q)[t]
 }
 
 // gone returns what the victims free of type t below q.
-func (x *inspection) gone(q queue.ID, t int) int64 { return x.taken[int(q)*x.types+t] }
+func (a *Auditor) gone(q queue.ID, t int) int64 { return a.taken[int(q)*a.types+t] }
 
 // short returns what of the target is left of type t.
-func (x *inspection) short(t int) int64 { return max(x.target[t]-x.gone(x.o.Queue, t), 0) }
+func (a *Auditor) short(t int) int64 { return max(a.target[t]-a.gone(a.o.Queue, t), 0) }
 
-// amounts compares what the outcome says with what is so.
-func (x *inspection) amounts(law string, said resources.Vector, is func(t int) int64) {
-	for t := range x.types {
-		if have, want := said.At(t), is(t); have != want {
-			x.report(victims.Violation{Law: law, Type: x.tree.Schema().Name(t), Have: have, Want: want})
-		}
-	}
+// atQueue appends a law that amounts of a queue break.
+func (a *Auditor) atQueue(dst []victims.Violation, v victims.Violation, q queue.ID, t int) []victims.Violation {
+	v.Of, v.Queue, v.Type = "quota", a.tree.Path(q), a.tree.Schema().Name(t)
+	return append(dst, v)
 }
 
-// result judges the word for it all.
-func (x *inspection) result() {
-	shortfall := make(resources.Vector, x.types)
-	over, missed := false, true
-	for t := range x.types {
-		shortfall[t] = x.short(t)
-		over = over || shortfall[t] > 0
+// said appends what the outcome says of itself and is not so, given the victims that count.
+func (a *Auditor) said(dst []victims.Violation, gone []victims.TaskID) []victims.Violation {
+	o, q := a.o, a.o.Queue
+	overrun := a.count(gone)
+	for _, amounts := range [...]struct {
+		law  string
+		said resources.Vector
+		is   func(t int) int64
+	}{
+		{finding.LawUsage, o.Usage, func(t int) int64 { return a.used(q, t) }},
+		{finding.LawTarget, o.Target, func(t int) int64 { return a.target[t] }},
+		{finding.LawFreed, o.Freed, func(t int) int64 { return a.gone(q, t) }},
+		{finding.LawShort, o.Shortfall, a.short},
+	} {
+		for t := range a.types {
+			if have, want := amounts.said.At(t), amounts.is(t); have != want {
+				dst = append(dst, victims.Violation{Law: amounts.law, Type: a.tree.Schema().Name(t), Have: have, Want: want})
+			}
+		}
 	}
-	missed = x.a.Miss.Allows(shortfall, x.target)
-	want := impossible
+	if o.Result != a.result() {
+		dst = append(dst, victims.Violation{Law: finding.LawResult})
+	}
+	if o.Overrun != overrun {
+		dst = append(dst, victims.Violation{Law: finding.LawOverrun, Have: o.Overrun, Want: overrun})
+	}
+	return dst
+}
+
+// count adds up what the victims free, and returns by how much they overrun soft budgets.
+func (a *Auditor) count(gone []victims.TaskID) (overrun int64) {
+	a.taken, a.counts = rows.Zeros(a.taken, a.types*a.tree.Len()), rows.Zeros(a.counts, a.tree.Len())
+	spent := make(map[string]int64)
+	for _, id := range gone {
+		t := a.Cluster.TaskView(id)
+		a.counts[t.Queue]++
+		for q := range a.tree.Up(t.Queue) {
+			taken := rows.At(a.taken, int(q), a.types)
+			resources.Add(taken, taken, t.Size)
+		}
+		for _, name := range t.Budgets {
+			spent[name]++
+		}
+	}
+	for name, b := range a.Cluster.Budgets() {
+		if !b.Hard {
+			overrun += max(0, spent[name]-max(0, b.Left))
+		}
+	}
+	return overrun
+}
+
+// result returns the word for it all.
+func (a *Auditor) result() string {
+	shortfall := make(resources.Vector, a.types)
+	for t := range a.types {
+		shortfall[t] = a.short(t)
+	}
 	switch {
-	case !over:
-		want = met
-	case missed:
-		want = metWithinMiss
-	case len(x.o.Victims) > 0:
-		want = partial
+	case resources.IsZero(shortfall):
+		return met
+	case a.Miss.Allows(shortfall, a.target):
+		return metWithinMiss
+	case len(a.o.Victims) > 0:
+		return partial
 	}
-	if x.o.Result != want {
-		x.report(victims.Violation{Law: finding.LawResult})
-	}
+	return impossible
 }
 
-// guarantees reports each queue and type of which less is left than law 2 lets
-// be.
-func (x *inspection) guarantees() {
-	for q := range x.tree.All() {
-		for t := range x.tree.Guaranteed(q).Defined.All() {
-			if have, want := x.used(q, t)-x.gone(q, t), x.floor(q, t); have < want {
-				x.report(victims.Violation{Law: finding.LawGuarantee, Queue: x.tree.Path(q), Type: x.tree.Schema().Name(t), Have: have, Want: want})
-			}
-		}
-	}
-}
-
-// floor returns what law 2 says must be left to q of a type that it guarantees.
-func (x *inspection) floor(q queue.ID, t int) int64 {
-	g, _ := x.tree.Guaranteed(q).Bound(t)
-	return min(g, x.used(q, t))
-}
-
-// set reports victims that can be given back, types of which too much is
-// freed, and a task that was spared.
-func (x *inspection) set() {
-	q := x.o.Queue
-	over := false
-	for _, id := range x.good {
-		t := x.c.TaskView(id)
-		if x.needed(&t) {
-			continue
-		}
-		x.report(victims.Violation{Law: finding.LawMinimal, Victim: t.Key})
-	}
-	for i := range x.types {
-		over = over || x.short(i) > 0
-		if most := x.target[i]; x.a.Exact && most > 0 && x.gone(q, i) > most {
-			x.report(victims.Violation{Law: finding.LawExact, Type: x.tree.Schema().Name(i), Have: x.gone(q, i), Want: most})
-		}
-	}
-	if over {
-		x.spared()
-	}
-}
-
-// needed reports whether less of the target would be freed if a victim stayed,
-// alone, or with as many members of its gang as have to stay with it.
-func (x *inspection) needed(t *victims.Task) bool {
-	if g := x.gang(t.Job); g != nil && g.gone > g.spare {
-		return g.members[0] != t.Key || !x.comesBack(g) // told of the first member only
-	}
-	least, q := t.Size, x.o.Queue
-	return x.any(least, func(i int) bool { return x.gone(q, i)-least[i] < min(x.target[i], x.gone(q, i)) })
-}
-
-// spared reports the first task by key that could be taken as well.
-func (x *inspection) spared() {
-	var key string
-	for w := range x.tree.Leaves(x.o.Queue) {
-		if x.busy(w) {
-			continue
-		}
-		for id := range x.c.TasksIn(w) {
-			t := x.c.TaskView(id)
-			if (key == "" || t.Key < key) && !x.listed[id] && x.couldGo(&t) {
-				key = t.Key
-			}
-		}
-	}
-	if key != "" {
-		x.report(victims.Violation{Law: finding.LawSpared, Victim: key})
-	}
-}
-
-// couldGo reports whether a task of a type of which usage stays over could go,
-// too, alone or with what is left of its gang.
-func (x *inspection) couldGo(t *victims.Task) bool {
-	if t.State != victims.Running || t.RequiredNode {
-		return false
-	}
-	size, budgets, ok := x.goesWith(t)
-	if !ok || !x.any(size, func(i int) bool { return x.short(i) > 0 }) {
-		return false
-	}
-	if x.a.Exact && x.any(size, func(i int) bool { return x.target[i] > 0 && size[i] > x.short(i) }) {
-		return false
-	}
-	for q := range x.tree.Up(t.Queue) {
-		g := x.tree.Guaranteed(q)
-		if x.any(size, func(i int) bool { return g.Defined.Has(i) && x.used(q, i)-x.gone(q, i)-size[i] < x.floor(q, i) }) {
-			return false
-		}
-	}
-	return x.affordable(budgets)
-}
-
-// This file audits how the target was divided.
-
-// shares judges the parts of the first round, from the queue downwards.
-func (x *inspection) shares() {
-	q := x.o.Queue
-	x.most = make([]int64, x.types*x.tree.Len())
-	x.parts = make([]int64, x.types*x.tree.Len())
-	for p := x.tree.End(q) - 1; p >= q; p-- {
-		x.release(p)
+// shares appends what is wrong with how the target was divided: with the parts of the first
+// round, from the queue downwards.
+func (a *Auditor) shares(dst []victims.Violation) []victims.Violation {
+	q := a.o.Queue
+	a.most, a.parts = rows.Zeros(a.most, a.types*a.tree.Len()), rows.Zeros(a.parts, a.types*a.tree.Len())
+	for p := a.tree.End(q) - 1; p >= q; p-- {
+		a.release(p)
 	}
 	last := q
-	for _, p := range x.o.Parts {
-		if p.Queue <= last || p.Queue >= x.tree.End(q) {
-			x.report(victims.Violation{Law: finding.LawParts})
-			return
+	for _, p := range a.o.Parts {
+		if p.Queue <= last || p.Queue >= a.tree.End(q) {
+			return append(dst, victims.Violation{Of: "quota", Law: finding.LawParts})
 		}
 		last = p.Queue
-		for t := range x.types {
-			x.parts[int(p.Queue)*x.types+t] = p.Amount.At(t)
+		for t := range a.types {
+			a.parts[int(p.Queue)*a.types+t] = p.Amount.At(t)
 		}
 	}
-	for t := range x.types {
-		x.parts[int(q)*x.types+t] = min(x.target[t], x.most[int(q)*x.types+t])
-		for p := q; p < x.tree.End(q); p++ {
-			x.divided(p, t)
+	for t := range a.types {
+		a.parts[int(q)*a.types+t] = min(a.target[t], a.most[int(q)*a.types+t])
+		for p := q; p < a.tree.End(q); p++ {
+			dst = a.divided(dst, p, t)
 		}
 	}
+	return dst
 }
 
-// release works out what a queue can release: its surplus, and no more than its
-// children can.
-func (x *inspection) release(p queue.ID) {
-	if p != x.o.Queue && x.a.Enforced != nil && x.a.Enforced(p) {
+// release works out what a queue can release: its surplus, and no more than its children
+// can.
+func (a *Auditor) release(p queue.ID) {
+	if p != a.o.Queue && a.Enforced != nil && a.Enforced(p) {
 		return
 	}
-	for t := range x.types {
-		most := x.used(p, t)
-		if x.tree.Guaranteed(p).Defined.Has(t) {
-			most -= x.floor(p, t)
+	for t := range a.types {
+		most := a.used(p, t)
+		if g, ok := a.tree.Guaranteed(p).Bound(t); ok {
+			most -= min(g, most)
 		}
-		if !x.tree.IsLeaf(p) {
-			most = min(most, x.sum(x.most, p, t))
+		if !a.tree.IsLeaf(p) {
+			most = min(most, a.sum(a.most, p, t))
 		}
-		x.most[int(p)*x.types+t] = most
+		a.most[int(p)*a.types+t] = most
 	}
 }
 
 // sum returns what the children of p have of type t in a block.
-func (x *inspection) sum(block []int64, p queue.ID, t int) (sum int64) {
-	for c := range x.tree.Children(p) {
-		sum += block[int(c)*x.types+t]
+func (a *Auditor) sum(block []int64, p queue.ID, t int) (sum int64) {
+	for c := range a.tree.Children(p) {
+		sum += block[int(c)*a.types+t]
 	}
 	return sum
 }
 
-// divided reports the children of p whose part of type t is not within one unit
-// of their share, or above what they can release; and p if they do not sum
-// to its part.
-func (x *inspection) divided(p queue.ID, t int) {
-	if x.tree.IsLeaf(p) {
-		return
+// divided appends the children of p whose part of type t is not within one unit of their
+// share, or above what they can release; and p if they do not sum to its part.
+func (a *Auditor) divided(dst []victims.Violation, p queue.ID, t int) []victims.Violation {
+	if a.tree.IsLeaf(p) {
+		return dst
 	}
-	whole, total := x.parts[int(p)*x.types+t], x.sum(x.most, p, t)
-	fault := func(q queue.ID, have, want int64) {
-		x.report(victims.Violation{Law: finding.LawParts, Queue: x.tree.Path(q), Type: x.tree.Schema().Name(t), Have: have, Want: want})
+	whole, total := a.parts[int(p)*a.types+t], a.sum(a.most, p, t)
+	if have := a.sum(a.parts, p, t); have != whole {
+		dst = a.atQueue(dst, victims.Violation{Law: finding.LawParts, Have: have, Want: whole}, p, t)
 	}
-	if have := x.sum(x.parts, p, t); have != whole {
-		fault(p, have, whole)
-	}
-	for c := range x.tree.Children(p) {
-		part, most := x.parts[int(c)*x.types+t], x.most[int(c)*x.types+t]
+	for c := range a.tree.Children(p) {
+		part, most := a.parts[int(c)*a.types+t], a.most[int(c)*a.types+t]
 		if part < 0 || part > most || !near(part, whole, most, total) {
-			fault(c, part, most)
+			dst = a.atQueue(dst, victims.Violation{Law: finding.LawParts, Have: part, Want: most}, c, t)
 		}
 	}
+	return dst
 }
 
 // near reports whether part is within less than one unit of whole*share/total.
@@ -317,31 +227,27 @@ func near(part, whole, share, total int64) bool {
 	return hi == 0 && lo < uint64(total)
 }
 
-// leaves judges what the outcome says of leaves.
-func (x *inspection) leaves() {
-	x.counts = make([]int, x.tree.Len())
-	for _, id := range x.good {
-		x.counts[x.c.TaskView(id).Queue]++
-	}
-	last := x.o.Queue - 1
-	for i := range x.o.Leaves {
-		l := &x.o.Leaves[i]
-		if l.Queue <= last || l.Queue >= x.tree.End(x.o.Queue) || !x.tree.IsLeaf(l.Queue) {
-			x.report(victims.Violation{Law: finding.LawLeaf})
-			return
+// leaves appends what the outcome says of leaves and is not so.
+func (a *Auditor) leaves(dst []victims.Violation) []victims.Violation {
+	last := a.o.Queue - 1
+	for i := range a.o.Leaves {
+		l := &a.o.Leaves[i]
+		if l.Queue <= last || l.Queue >= a.tree.End(a.o.Queue) || !a.tree.IsLeaf(l.Queue) {
+			return append(dst, victims.Violation{Of: "quota", Law: finding.LawLeaf})
 		}
 		last = l.Queue
-		if x.counts[l.Queue] != l.Victims {
-			x.report(victims.Violation{Law: finding.LawLeaf, Queue: x.tree.Path(l.Queue)})
+		if a.counts[l.Queue] != l.Victims {
+			dst = append(dst, victims.Violation{Of: "quota", Law: finding.LawLeaf, Queue: a.tree.Path(l.Queue)})
 		}
-		for t := range x.types {
-			have, want := l.Freed.At(t), x.gone(l.Queue, t)
+		for t := range a.types {
+			have, want := l.Freed.At(t), a.gone(l.Queue, t)
 			if have != want {
-				x.report(victims.Violation{Law: finding.LawLeaf, Queue: x.tree.Path(l.Queue), Type: x.tree.Schema().Name(t), Have: have, Want: want})
+				dst = a.atQueue(dst, victims.Violation{Law: finding.LawLeaf, Have: have, Want: want}, l.Queue, t)
 			}
-			if most := l.Asked.At(t); x.a.Exact && x.target[t] > 0 && want > most {
-				x.report(victims.Violation{Law: finding.LawExact, Queue: x.tree.Path(l.Queue), Type: x.tree.Schema().Name(t), Have: want, Want: most})
+			if most := l.Asked.At(t); a.Exact && a.target[t] > 0 && want > most {
+				dst = a.atQueue(dst, victims.Violation{Law: finding.LawExact, Have: want, Want: most}, l.Queue, t)
 			}
 		}
 	}
+	return dst
 }

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // An Auditor says which laws a plan breaks, whoever made it. It shares no code with the
@@ -23,7 +25,10 @@ type Auditor struct {
 	// first.
 	Levels []string
 
-	x audit
+	charge  Charge
+	accepts func(want int, gone []TaskID) bool // asks, made once
+	of      *Auditor                           // whose accepts is
+	placing Placing
 }
 
 // Audit appends to dst what is wrong at the instant now with plan p for the cluster as it
@@ -37,88 +42,106 @@ type Auditor struct {
 // linear in nodes, queues·types and victims·depth·types. Each opted-out victim adds
 // tasks·depth·types.
 func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
-	x := &a.x
-	x.begin(a, p, now)
-	x.out = dst
-	defer func() { // also if a function of the caller panics
-		x.end()
-		x.out, x.placing = nil, Placing{}
-	}()
-	x.run()
-	return x.out
+	defer func() { a.placing = Placing{} }()
+	a.state(p, now)
+	return a.charge.Audit(dst)
 }
 
-// audit holds the laws against a case, a method each, which reports what breaks
-// its law. What things are is the case's to say.
-type audit struct {
-	auditCase
-	out     []Violation
-	trial   bool // nothing is reported: whether a law holds is all that is asked
-	broken  bool // some law is
-	placing Placing
-	spare   []TaskID // members that may go one by one
-	tries   int      // how many may still be given back
-}
-
-// fault reports a broken law.
-func (x *audit) fault(v Violation) {
-	x.broken = true
-	if !x.trial {
-		v.Of = "ask"
-		x.out = append(x.out, v)
-	}
-}
-
-// holds reports whether a law holds. Plans that are near are judged by the same
-// methods as the plan itself.
-func (x *audit) holds(law func(*audit)) bool {
-	trial, broken := x.trial, x.broken
-	x.trial, x.broken = true, false
-	law(x)
-	broken, x.broken = x.broken, broken
-	x.trial = trial
-	return !broken
-}
-
-func (x *audit) run() {
-	x.trial, x.broken = false, false
-	if x.wellFormed(); x.broken {
+// state makes a charge of a plan.
+func (a *Auditor) state(p *Plan, now time.Time) {
+	ch := &a.charge
+	ch.Of, ch.Cluster, ch.Rules, ch.Now, ch.Ask, ch.Victims = "ask", a.Cluster, a.Rules, now, p.Ask, p.Victims
+	ch.Wants = append(ch.Wants[:0], Want{Key: p.Ask.Key, Size: p.Ask.Size, Class: p.Ask.Class, Node: p.Node})
+	ch.Exchange, ch.Blockers = levels(a.Levels).keepsLaw1(), a.Blockers
+	if a.Predicate == nil {
 		return
 	}
-	x.survey()
-	x.place()
-	if len(x.plan.Victims) > 0 {
-		x.trigger()
-		x.precondition()
+	if a.of != a { // once per auditor, and again if that was copied
+		a.accepts, a.of = a.asks, a
 	}
-	for i := range x.plan.Victims {
-		switch v := &x.plan.Victims[i]; {
-		case !x.known(v):
-			x.fault(Violation{Law: finding.LawKnown, Task: v.Task, Victim: v.Key})
-		case x.marks[v.Task] == markJudged:
-			x.fault(Violation{Law: finding.LawOnce, Task: v.Task, Victim: v.Key})
-		default:
-			x.marks[v.Task] = markJudged
-			x.judge(v.Task)
-		}
-	}
-	x.gang()
-	x.budget()
-	x.guarantee()
-	x.room()
-	x.blocked()
-	if !x.accepts(x.victims) {
-		x.fault(x.ofNode(finding.LawPredicate))
-	}
-	x.minimal()
-	if !x.broken {
-		x.optedOut()
-	}
+	ch.Accepts = a.accepts
 }
 
-// ofQueue returns a violation by amounts of a queue.
-func (x *audit) ofQueue(law string, q queue.ID, i int, have, want int64) Violation {
-	return Violation{Law: law, Queue: x.tree.Path(q), Type: x.c.Schema().Name(i), Have: have, Want: want}
+// asks asks the predicate about the moment at which the ask would start, as the planner
+// does.
+func (a *Auditor) asks(_ int, gone []TaskID) bool {
+	ch := &a.charge
+	a.placing = Placing{Ask: &ch.Ask, Node: ch.Wants[0].Node, Victims: gone, Coming: len(ch.Victims) > 0 || !ch.court.fitsNow()}
+	return a.Predicate(&a.placing)
+}
+
+// A Charge is a plan as the laws see it: who asks, for what places, and who stops for them.
+// Auditors of asks, jobs, quotas and moves fill one in and add the laws of their own; whoever
+// has plans of another kind can do the same. Fill it in and call [Charge.Audit], which
+// forgets it all but for memory. Zero fields say nothing; Of, Cluster and Ask.Queue must be
+// set.
+type Charge struct {
+	Of      string // the word in violations: "ask", "job" or "quota"
+	Cluster *Cluster
+	Rules
+	Now time.Time
+
+	// Ask is who asks, whatever its Size and Class: for a job its first member without a
+	// place. A job may not stop its own tasks, nor those that are not preemptible.
+	Ask     Ask
+	Wants   []Want
+	Victims []Victim
+	// Movers stop here and start elsewhere, so that their queues keep what they have. If
+	// there are any they are judged, and nothing else.
+	Movers []Victim
+
+	ByPriority bool  // as in jobs.Planner
+	Together   bool  // wants are asks that share a plan: law 4 is for them in their order, and nobody of their own leaf goes
+	Exchange   bool  // law 1 is judged, if there is one want
+	Caps       []Cap // of queues of the path, beside their maxima
+
+	// Target is what victims below the queue of Ask should free, of a quota. Exact: no more
+	// than that. Enforced says which queues below it give nothing.
+	Target   resources.Vector
+	Exact    bool
+	Enforced func(queue.ID) bool
+
+	// Blockers is as in [Planner]. Accepts is the caller's predicate: whether a want may run
+	// once some tasks are gone. Laws appends what breaks the caller's own laws; gone are the
+	// victims that are tasks and run, each once, in the order of the plan.
+	Blockers func(dst []TaskID, ask *Ask, node NodeID) []TaskID
+	Accepts  func(want int, gone []TaskID) bool
+	Laws     func(dst []Violation, gone []TaskID) []Violation
+
+	court court
+}
+
+// A Want is a place for somebody.
+type Want struct {
+	Key     string // nodes may be reserved for it
+	Size    resources.Vector
+	Class   int
+	Node    NodeID
+	Further bool // nobody may stop for it
+}
+
+// A Cap is a bound on what a queue uses and what wants ask for, set by rules of the caller.
+type Cap struct {
+	Queue  queue.ID
+	Beside resources.Vector // counts beside usage, and may be negative
+	Most   resources.Limit
+	Fixed  bool // Beside counts alone: no victim makes room
+	Later  bool // it binds after the plan only; others must hold before it too
+}
+
+// Audit appends to dst what is wrong with the plan for the cluster as it is, and returns
+// dst. It never panics, whatever is in the plan. Violations come in a fixed order; see
+// DESIGN.md, Explanations and audits. It takes the time of [Auditor.Audit].
+func (ch *Charge) Audit(dst []Violation) (out []Violation) {
+	x := &ch.court
+	defer func() { // also if a function of the caller panics
+		out = x.out
+		x.close()
+	}()
+	if x.open(ch, dst) {
+		x.run()
+	}
+	return nil
 }
 
 // A Violation is a law that a plan, or an outcome of a quota, breaks. What is not at
@@ -176,4 +199,116 @@ func (v *Violation) finding() finding.Finding {
 		}
 	}
 	return f
+}
+
+// Cost returns what a plan costs at the instant now, whatever cost it states. It is 0 if
+// nothing can be judged; see [Auditor.Audit].
+func (a *Auditor) Cost(p *Plan, now time.Time) (c Cost) {
+	a.state(p, now)
+	x := &a.charge.court
+	defer x.close()
+	if x.open(&a.charge, nil) {
+		c = x.cost()
+	}
+	return c
+}
+
+// cost sums up what the victims that count cost.
+func (x *court) cost() (c Cost) {
+	x.losses.Begin(x.c.Capacity())
+	for i, id := range x.victims {
+		r := &x.c.tasks[id]
+		// The ranks are law 6's own numbers, lifted queue by queue. The planner
+		// has its ranks from package fence.
+		have, most := x.priorities(r, false)
+		rank := have - most
+		if x.StrictPriority {
+			rank-- // most is one less than the ask's
+		}
+		// The first value, not 0, is where a maximum begins: ranks and
+		// priorities may be below it.
+		if i == 0 {
+			c.MaxRank, c.MaxPriority = rank, int64(r.priority)
+		}
+		c.MaxRank, c.MaxPriority = max(c.MaxRank, rank), max(c.MaxPriority, int64(r.priority))
+		c.Victims++
+		c.SumRanks += rank
+		c.SumPriorities += int64(r.priority)
+		if r.flags.has(flagOptedOut) {
+			c.OptedOut++
+		}
+		if r.flags.has(flagOriginator) {
+			c.Originators++
+		}
+		c.Own = c.Own.Add(resources.WideOf(x.c.costOf(id)))
+		// By the exported method, which converts what is stored back to times:
+		// a wrong conversion would show as a wrong cost.
+		t := x.c.TaskView(id)
+		c.Work = c.Work.Add(x.losses.Work(t.Size, t.Lost(x.Now)))
+		x.losses.Add(t.Size, t.Lost(x.Now))
+	}
+	x.losses.Tell((*rulebook.Cost)(&c), x.c.Schema())
+	for name, b := range x.c.Budgets() {
+		// A hard budget is a law and no cost. What was overdrawn before is
+		// nobody's fault: only what the plan adds counts.
+		if row, _ := x.c.findBudget(name); !b.Hard {
+			c.Overrun += max(0, x.drawn[row]-max(0, b.Left))
+		}
+	}
+	for i := range x.gangs {
+		// Fewer stay than are needed, also if fewer ran before.
+		if g := &x.gangs[i]; g.running-g.taken < g.minimum {
+			c.Jobs++
+		}
+	}
+	c.Excess = x.excess()
+	n := &x.c.nodes[x.Wants[0].Node]
+	c.NodePenalty, c.Node = n.rank, int(n.seq)
+	return c
+}
+
+// excess returns the largest share of the cluster that is freed beyond need,
+// over all types. The victims free what is taken of the root.
+func (x *court) excess() (most resources.Share) {
+	for i, capacity := range x.c.Capacity() {
+		// Shares of different totals are compared exactly, by cross products.
+		// See resources.Share.
+		share := resources.Share{Amount: max(0, x.gone(queue.Root, i)-x.lacks(i)), Of: capacity}
+		if i == 0 || share.Compare(most) > 0 {
+			most = share
+		}
+	}
+	return most
+}
+
+// lacks returns what the ask lacks of a type before the plan: on the node, or
+// below the queue that lacks most, at least 0.
+func (x *court) lacks(i int) (need int64) {
+	// What is freed of a type that the ask does not want is all beyond need.
+	if !x.wants.Has(i) {
+		return 0
+	}
+	need = max(0, x.asked[i]-x.free[i])
+	x.maxima(x.Ask.Queue, resources.Mask(0).With(i), func(q queue.ID, i int, most int64) {
+		// Victims below a queue with too little headroom serve that and the
+		// node at once, so that the larger need is the whole need.
+		need = max(need, x.usage(q, i)+x.asked[i]-most)
+	})
+	return need
+}
+
+// fitsNow reports whether there is room for the ask without waiting for anybody.
+func (x *court) fitsNow() bool {
+	if _, held := x.held(); held {
+		return true // if not, other laws say so
+	}
+	fits := len(x.blockers) == 0
+	for i := range x.wants.All() {
+		// Present amounts: what is leaving has not left.
+		fits = fits && x.c.row(x.c.present, x.Wants[0].Node)[i] >= x.asked[i]
+	}
+	x.maxima(x.Ask.Queue, x.wants, func(q queue.ID, i int, most int64) {
+		fits = fits && most-x.present(q, i) >= x.asked[i]
+	})
+	return fits
 }

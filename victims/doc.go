@@ -24,7 +24,7 @@
 //
 // [Decision.Describe] writes a decision for people. [Planner.Explain] says what every
 // queue, node and task was to it. An [Auditor] checks plans, also those of other
-// planners. A [WhatIf] serves a scheduler that searches nodes by itself.
+// planners, and a [Charge] plans of other kinds. A [WhatIf] serves a scheduler that searches nodes by itself.
 //
 // # Options
 //
@@ -54,8 +54,8 @@
 // plan_headroom.go state each node as a problem of internal/least, which has the bounds, the
 // frontier of nodes and the search; plan_search.go shares out the budget that planner.go sets.
 // Every set passes decision.offer, which holds it to all limits, law 2 among them, and
-// decision.proof says what was shown. gang.go has gangs and disruption budgets, audit_laws.go
-// the laws as the auditor knows them.
+// decision.proof says what was shown. gang.go has gangs and disruption budgets, court_laws.go
+// the laws as auditors know them.
 //
 // # Complexity and memory
 //

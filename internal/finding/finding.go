@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package finding tells what an auditor found, in one way for the auditors of asks, of
-// quotas and of jobs: the law-book, the line that a person reads, the object that a program
+// Package finding tells what an auditor found, in one way for the auditors of asks, jobs,
+// quotas and moves: the law-book, the line that a person reads, the object that a program
 // reads, and the lift of a priority.
 package finding
 

@@ -156,7 +156,8 @@ var books = map[string]map[string]Text{
 		LawLeaf:        {Text: "the job is of no leaf queue"},
 		LawReserved:    {Text: "reserved for another"},
 		LawMayPreempt:  {Text: "the job must not preempt"},
-		LawHeadroom:    {Noun: "after the plan", Relation: "at most"},
+		LawNearby:      {Text: "not on the node of the job"},
+		LawHelpful:     {Text: "reduces no need of the job"},
 	},
 	"quota": {
 		LawHelpful: {Text: "has no type of the target"},

@@ -147,6 +147,10 @@ func TestRunExplained_Kept(t *testing.T) {
 	for _, law := range []string{finding.LawInside, finding.LawGuarantee} {
 		require.Positive(t, byQuotas[law], law)
 	}
-	require.Zero(t, byJobs[finding.LawMinimal]+byJobs[finding.LawRoom], "they say nothing of one task")
+	for _, law := range []string{
+		finding.LawMinimal, finding.LawRoom, finding.LawHelpful, finding.LawNearby, finding.LawOptedOut, finding.LawSurplus,
+	} {
+		require.Zero(t, byJobs[law], "%s says nothing of one task, or what law 2 does", law)
+	}
 	require.Zero(t, byJobs[finding.LawKnown], "grants are no tasks")
 }

@@ -41,7 +41,7 @@ func TestRunJudged(t *testing.T) {
 			proposed(`{"node": "n1", "victims": ["v"]}`) + `}`, "breaks law 3, 4, 7"},
 		{"a job", job("j", "5", proposed(`{"victims": ["v"], "placements": {"j-0": "n1"}}`)), "same"},
 		{"a job that is refused", job("j", "5", proposed(`{}`)), "refuses though lawful"},
-		{"a job in the wrong place", job("j", "5", proposed(`{"victims": ["v"], "placements": {"j-0": "n2"}}`)), "breaks law room"},
+		{"a job in the wrong place", job("j", "5", proposed(`{"victims": ["v"], "placements": {"j-0": "n2"}}`)), "breaks law helpful, room"},
 		{"half a job", job("j", "5", proposed(`{"victims": ["v"]}`)), "breaks law minimum"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

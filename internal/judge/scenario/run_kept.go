@@ -30,7 +30,9 @@ func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Viol
 		// An audit needs a place to begin with; which one is of no matter here.
 		plan.Placements = append(plan.Placements[:0], jobs.Placement{Node: t.Node})
 		plan.Victims = append(plan.Victims[:0], victims.Victim{Task: id, Key: t.Key})
-		found = auditor.Audit(found[:0], &plan, r.now)
+		found = slices.DeleteFunc(auditor.Audit(found[:0], &plan, r.now), func(v victims.Violation) bool {
+			return slices.Contains(ofPlans, v.Law)
+		})
 		if v, broken := keeping(found, t.Key); broken {
 			v.Task = id
 			kept = append(kept, v)
@@ -38,6 +40,10 @@ func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Viol
 	}
 	return kept
 }
+
+// ofPlans are laws that depend on where members are placed and on who else goes, and law 5,
+// for which law 2 stands.
+var ofPlans = []string{finding.LawHelpful, finding.LawNearby, finding.LawOptedOut, finding.LawSurplus}
 
 // law4 notes what guarantees say to a job without room.
 func (r *runner) law4(p *Placed) {
