@@ -29,51 +29,12 @@ func benchTree(b *testing.B, levels int) (*queue.Tree, queue.ID) {
 	return tree, mustLookup(b, tree, path)
 }
 
-func BenchmarkViewReset(b *testing.B) {
-	for levels := 2; levels <= 4; levels++ {
-		tree, leaf := benchTree(b, levels)
-		b.Run(fmt.Sprintf("queues=%d", tree.Len()), func(b *testing.B) {
-			var v View
-			b.ReportAllocs()
-			for b.Loop() {
-				v.Reset(tree, leaf)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(tree.Len()), "ns/queue")
-		})
-	}
-}
-
-func BenchmarkViewRank(b *testing.B) {
-	tree, leaf := benchTree(b, 4)
-	var v View
-	v.Reset(tree, leaf)
-	b.Run(fmt.Sprintf("queues=%d", tree.Len()), func(b *testing.B) {
-		b.ReportAllocs()
-		sum := int64(0)
-		for b.Loop() {
-			sum += v.Rank(1, 5).Of(7)
-		}
-		sinkInt = int(sum)
-	})
-}
-
-// BenchmarkCompare is what a View saves for each task.
 func BenchmarkCompare(b *testing.B) {
 	tree, leaf := benchTree(b, 4)
 	b.Run("depth=4", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			sinkInt = Compare(tree, Priority{3, 7}, Priority{leaf, 5})
-		}
-	})
-}
-
-func BenchmarkLiftTo(b *testing.B) {
-	tree, leaf := benchTree(b, 4)
-	b.Run("depth=4", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			sinkInt = int(liftTo(tree, leaf, queue.Root).Offset)
 		}
 	})
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fence says which queues an ask may take from, and at which effective
-// priority it meets the tasks there.
+// Package fence says which queues an ask may take from, and whose priority is higher there.
+// Planners do so by themselves; use it for a scheduler of your own.
 //
 // # Fences
 //
 // The fence root of a leaf is the nearest queue upwards, the leaf included, whose
-// preemption policy is fence; else the root of the tree. Victims live strictly below it:
-// a fence stops an ask from looking out, not in. See [Reach].
+// preemption policy is fence; else the root of the tree. Victims are below it, in other
+// leaves: a fence stops an ask from looking out, not in. See [Reach].
 //
 // # Effective priority
 //
-// Two leaves compare priorities below their lowest common ancestor c. A task starts
-// with its own priority. Each queue from its leaf up to the child of c adds its
-// priority.offset or, if its priority.policy is fence, replaces the value by the
-// offset. By law 6 an ask takes tasks of lower or equal effective priority only: see
-// [Compare] for one task, and [View] for many.
+// Two leaves compare priorities below their lowest common ancestor. A task starts with its
+// own priority. Each queue from its leaf up to there adds its priority offset or, with a
+// priority fence, replaces the value by the offset. The common ancestor itself, and what
+// is above it, does not count. See [Compare] and [Rank].
 package fence

@@ -88,28 +88,26 @@ func ExampleCompare() {
 	// 0
 }
 
-// A View answers for many tasks at the cost of a lookup each.
-func ExampleView() {
+// To order tasks of several leaves, take their ranks against one ask.
+func ExampleRank() {
 	tree := offices()
 	lab, _ := tree.Lookup("root.lab")
-	var view fence.View
-	view.Reset(tree, lab)
+	ask := fence.Priority{Leaf: lab, Raw: 7}
 	for w := range tree.Leaves(queue.Root) {
-		rank := view.Rank(w, 7) // for an ask of priority 7
 		for _, priority := range []int32{-51, -50, 0} {
-			fmt.Printf("%s inside %t, priority %d: rank %d\n", tree.Name(w), view.Inside(w), priority, rank.Of(priority))
+			fmt.Printf("%s, priority %d: rank %d\n", tree.Path(w), priority, fence.Rank(tree, fence.Priority{Leaf: w, Raw: priority}, ask))
 		}
 	}
 	// Output:
-	// web inside true, priority -51: rank -1
-	// web inside true, priority -50: rank 0
-	// web inside true, priority 0: rank 50
-	// mail inside true, priority -51: rank -1
-	// mail inside true, priority -50: rank 0
-	// mail inside true, priority 0: rank 50
-	// lab inside false, priority -51: rank -58
-	// lab inside false, priority -50: rank -57
-	// lab inside false, priority 0: rank -7
+	// root.office.web, priority -51: rank -1
+	// root.office.web, priority -50: rank 0
+	// root.office.web, priority 0: rank 50
+	// root.office.mail, priority -51: rank -1
+	// root.office.mail, priority -50: rank 0
+	// root.office.mail, priority 0: rank 50
+	// root.lab, priority -51: rank -58
+	// root.lab, priority -50: rank -57
+	// root.lab, priority 0: rank -7
 }
 
 // A fence keeps the asks of a tenant in, and lets others look in. What is

@@ -3,7 +3,6 @@
 package fence
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -126,40 +125,4 @@ func TestStop(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, n)
-}
-
-// TestInside has leaves inside and outside; a disabled one may be either.
-func TestInside(t *testing.T) {
-	tree := mustNew(t, node("root", nil,
-		node("t", set("fence"), node("a", nil), node("b", nil), node("c", set("disabled"))),
-		node("d", set("disabled")), node("e", nil)))
-	var v View
-	inside := func(leaf string) (list string) {
-		v.Reset(tree, mustLookup(t, tree, leaf))
-		for w := range tree.Leaves(queue.Root) {
-			if v.Inside(w) {
-				list += tree.Name(w)
-			}
-		}
-		return list
-	}
-	require.Equal(t, "bc", inside("root.t.a"))
-	require.Equal(t, "ab", inside("root.t.c"))
-	require.Equal(t, "abcd", inside("root.e"))
-	require.Equal(t, "abce", inside("root.d"))
-}
-
-// TestViewOutlivesChanges shows that bounds and usage play no part in a View,
-// and that it serves a clone.
-func TestViewOutlivesChanges(t *testing.T) {
-	tree := mustNew(t, node("root", nil, node("a", set("+2")), node("b", set("-1"))))
-	a, b := mustLookup(t, tree, "root.a"), mustLookup(t, tree, "root.b")
-	var v View
-	v.Reset(tree, a)
-	before := slices.Clone(v.rows)
-	require.NoError(t, tree.Add(b, []int64{5}))
-	require.NoError(t, tree.Mark(b, []int64{2}))
-	v.Reset(tree.Clone(), a)
-	require.Equal(t, before, v.rows)
-	require.Equal(t, Lift{Offset: -3}, v.Rank(b, 0)) // -1 against 0 + 2
 }

@@ -17,7 +17,6 @@ import (
 var laws = []law.Law{
 	{Name: "Fences", Holds: fences},
 	{Name: "EffectivePriorities", Holds: effectivePriorities},
-	{Name: "Views", Holds: views},
 	{Name: "AboveNothingCounts", Holds: aboveNothingCounts},
 	{Name: "FencedBranchIsOne", Holds: fencedBranchIsOne},
 	{Name: "Thresholds", Holds: thresholds},
@@ -58,8 +57,8 @@ func fences(t *rapid.T) {
 	}
 }
 
-// effectivePriorities: Law 6. Lifted priorities are what a walk by names makes
-// of them, and Compare compares them, in both directions.
+// effectivePriorities: Law 6. Ranks are what a walk by names makes of them, and Compare
+// compares the two priorities, in both directions.
 func effectivePriorities(t *rapid.T) {
 	config := trees().Draw(t, "tree")
 	tree, w := mustNew(t, config), newTwin(config)
@@ -68,49 +67,17 @@ func effectivePriorities(t *rapid.T) {
 	x, y := leavesOf(tree)[i], leavesOf(tree)[j]
 	a, b := priorities().Draw(t, "a"), priorities().Draw(t, "b")
 
-	c := tree.CommonAncestor(x, y)
 	ours, theirs := w.effective(leaves[i], leaves[j], a), w.effective(leaves[j], leaves[i], b)
-	if got := liftTo(tree, x, c).Of(a); ours.Cmp(big.NewInt(got)) != 0 {
-		t.Fatalf("%d of %s is lifted to %d, want %d", a, leaves[i], got, ours)
+	rank := new(big.Int).Sub(ours, theirs)
+	if got := Rank(tree, Priority{x, a}, Priority{y, b}); rank.Cmp(big.NewInt(got)) != 0 {
+		t.Fatalf("rank of %d in %s for %d in %s: %d, by name %d", a, leaves[i], b, leaves[j], got, rank)
 	}
-	if got := liftTo(tree, y, c).Of(b); theirs.Cmp(big.NewInt(got)) != 0 {
-		t.Fatalf("%d of %s is lifted to %d, want %d", b, leaves[j], got, theirs)
-	}
-	want := ours.Cmp(theirs)
+	want := rank.Sign()
 	if got := Compare(tree, Priority{x, a}, Priority{y, b}); got != want {
 		t.Fatalf("Compare = %d, want %d", got, want)
 	}
 	if got := Compare(tree, Priority{y, b}, Priority{x, a}); got != -want {
 		t.Fatalf("Compare, the other way round, = %d, want %d", got, -want)
-	}
-}
-
-// views: a View says of every pair of leaves what the functions of the package
-// and a walk by names say, however often it was used before.
-func views(t *rapid.T) {
-	var v View
-	for range rapid.IntRange(1, 2).Draw(t, "trees") {
-		config := trees().Draw(t, "tree")
-		tree, w := mustNew(t, config), newTwin(config)
-		a, b := priorities().Draw(t, "ask"), priorities().Draw(t, "victim")
-		leaves, paths := leavesOf(tree), w.leaves()
-		for i, leaf := range leaves {
-			v.Reset(tree, leaf)
-			for j, other := range leaves {
-				if got, want := v.Inside(other) && tree.Policies(other).Preemption != queue.Disabled, w.reaches(paths[i], paths[j]); got != want {
-					t.Fatalf("%s is in reach: %t for %s, want %t", paths[j], got, paths[i], want)
-				}
-				c := tree.CommonAncestor(leaf, other)
-				got := v.Rank(other, a).Of(b)
-				if want := liftTo(tree, other, c).Of(b) - liftTo(tree, leaf, c).Of(a); got != want {
-					t.Fatalf("rank of %d in %s for %d in %s: %d, want %d", b, paths[j], a, paths[i], got, want)
-				}
-				slow := new(big.Int).Sub(w.effective(paths[j], paths[i], b), w.effective(paths[i], paths[j], a))
-				if slow.Cmp(big.NewInt(got)) != 0 {
-					t.Fatalf("rank of %d in %s for %d in %s: %d, by name %d", b, paths[j], a, paths[i], got, slow)
-				}
-			}
-		}
 	}
 }
 
@@ -160,9 +127,7 @@ func at(c *queue.Config, tree *queue.Tree, q queue.ID) *queue.Config {
 // rank returns the rank of a victim of priority b in leaf y for an ask of
 // priority a in leaf x.
 func rank(tree *queue.Tree, x queue.ID, a int32, y queue.ID, b int32) int64 {
-	var v View
-	v.Reset(tree, x)
-	return v.Rank(y, a).Of(b)
+	return Rank(tree, Priority{y, b}, Priority{x, a})
 }
 
 // fencedBranchIsOne: seen from outside, all tasks of a branch with a priority
@@ -208,14 +173,13 @@ func thresholds(t *rapid.T) {
 	p := priorities().Draw(t, "other side")
 	far := int64(high) - int64(low)
 
-	c := tree.CommonAncestor(x, y)
 	for _, test := range []struct {
 		name   string
 		rises  int64
 		fenced bool
 	}{
-		{"victim", rank(tree, x, p, y, high) - rank(tree, x, p, y, low), liftTo(tree, y, c).Fenced},
-		{"ask", rank(tree, x, low, y, p) - rank(tree, x, high, y, p), liftTo(tree, x, c).Fenced},
+		{"victim", rank(tree, x, p, y, high) - rank(tree, x, p, y, low), fenced(tree, y, x)},
+		{"ask", rank(tree, x, low, y, p) - rank(tree, x, high, y, p), fenced(tree, x, y)},
 	} {
 		want := far
 		if test.fenced {
@@ -225,4 +189,18 @@ func thresholds(t *rapid.T) {
 			t.Fatalf("from %d to %d the %s changes the rank by %d, want %d", low, high, test.name, test.rises, want)
 		}
 	}
+}
+
+// fenced reports whether a priority fence is between a leaf and what it has in common with
+// another one.
+func fenced(tree *queue.Tree, leaf, other queue.ID) bool {
+	for q := range tree.Up(leaf) {
+		if tree.Contains(q, other) {
+			return false
+		}
+		if tree.Policies(q).PriorityFence == "fence" {
+			return true
+		}
+	}
+	return false
 }

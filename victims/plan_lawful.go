@@ -5,7 +5,7 @@ package victims
 import (
 	"slices"
 
-	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 )
@@ -47,7 +47,7 @@ type keptLawful struct {
 type leafLaw struct {
 	veto    bool
 	ceiling int64
-	rank    fence.Lift
+	rank    eligible.Lift
 }
 
 // A keptNode is what is kept of a node, and for what it holds.

@@ -8,7 +8,6 @@ package eligible
 import (
 	"time"
 
-	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -64,12 +63,12 @@ type Rules struct {
 	// Likewise the least that is added, and the lowest rank that a priority fence gives.
 	leastLift, fencedRank int64
 	taker                 Taker
-	view                  fence.View
+	view                  View
 }
 
 // A Leaf is what the tasks of a leaf have in common, so that a task costs a lookup.
 type Leaf struct {
-	Rank    fence.Lift    // of a task of the leaf; see fence.View.Rank
+	Rank    Lift          // of a task of the leaf; see View.Rank
 	Ceiling int64         // the highest rank that may go
 	Veto    rulebook.Rule // the rule that keeps all its tasks, or 0
 	Level   int32         // for the caller: the first queue lacking headroom that is above it
@@ -116,7 +115,7 @@ func (r *Rules) resetLeaf(leaf *Leaf, w queue.ID) {
 		leaf.Ceiling = -1 // in one's own leaf or branch never an equal
 	}
 	if x.OnNode {
-		leaf.Rank = fence.Lift{Offset: -int64(x.Priority)}
+		leaf.Rank = Lift{Offset: -int64(x.Priority)}
 		leaf.Room = r.Rooms.unbound
 		return
 	}

@@ -19,7 +19,7 @@ const (
 
 // A task of one leaf and an ask of another, each with its raw priority and with
 // what it is worth below the lowest queue that they have in common.
-var liftTests = []struct {
+var priorityTests = []struct {
 	name         string
 	root         queue.Config
 	victim       string
@@ -90,26 +90,24 @@ var liftTests = []struct {
 		victim: "root.a", priority: 0, ask: "root.b", asks: 0, theirs: -2147483648, ours: 2147483647},
 }
 
-func TestLift(t *testing.T) {
-	for _, test := range liftTests {
+func TestPriority(t *testing.T) {
+	for _, test := range priorityTests {
 		t.Run(test.name, func(t *testing.T) {
 			tree := mustNew(t, test.root)
 			w, x := mustLookup(t, tree, test.victim), mustLookup(t, tree, test.ask)
+			task, ask := Priority{w, test.priority}, Priority{x, test.asks}
 			c := tree.CommonAncestor(w, x)
-			require.Equal(t, test.theirs, liftTo(tree, w, c).Of(test.priority))
-			require.Equal(t, test.ours, liftTo(tree, x, c).Of(test.asks))
-
-			var v View
-			v.Reset(tree, x)
-			require.Equal(t, test.theirs-test.ours, v.Rank(w, test.asks).Of(test.priority))
+			require.Equal(t, test.theirs, task.below(tree, c))
+			require.Equal(t, test.ours, ask.below(tree, c))
+			require.Equal(t, test.theirs-test.ours, Rank(tree, task, ask))
 			want := 0
 			if test.theirs < test.ours {
 				want = -1
 			} else if test.theirs > test.ours {
 				want = +1
 			}
-			require.Equal(t, want, Compare(tree, Priority{w, test.priority}, Priority{x, test.asks}))
-			require.Equal(t, -want, Compare(tree, Priority{x, test.asks}, Priority{w, test.priority}))
+			require.Equal(t, want, Compare(tree, task, ask))
+			require.Equal(t, -want, Compare(tree, ask, task))
 		})
 	}
 }
@@ -140,21 +138,12 @@ func TestDeepest(t *testing.T) {
 	// 63 offsets and the priority itself are 64 times the end of the range. Its
 	// ends are 2^31 - 1 and -2^31, and 64 * 2^31 is 2^37.
 	const top, bottom int64 = 1<<37 - 64, -1 << 37
-	require.Equal(t, top, liftTo(tree, up, queue.Root).Of(highest))
-	require.Equal(t, bottom, liftTo(tree, down, queue.Root).Of(lowest))
-	var v View
-	v.Reset(tree, down)
-	require.Equal(t, top-bottom, v.Rank(up, lowest).Of(highest))
-	v.Reset(tree, up)
-	require.Equal(t, bottom-top, v.Rank(down, highest).Of(lowest))
-	require.Equal(t, +1, Compare(tree, Priority{up, highest}, Priority{down, lowest}))
-}
-
-// TestZeroLift shows that the zero Lift changes nothing.
-func TestZeroLift(t *testing.T) {
-	for _, p := range []int32{lowest, -1, 0, 1, highest} {
-		require.Equal(t, int64(p), Lift{}.Of(p))
-	}
+	high, low := Priority{up, highest}, Priority{down, lowest}
+	require.Equal(t, top, high.below(tree, queue.Root))
+	require.Equal(t, bottom, low.below(tree, queue.Root))
+	require.Equal(t, top-bottom, Rank(tree, high, low))
+	require.Equal(t, bottom-top, Rank(tree, low, high))
+	require.Equal(t, +1, Compare(tree, high, low))
 }
 
 // TestCompareIsNoOrder has two tasks behind a fence that differ, and a third one
