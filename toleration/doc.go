@@ -18,13 +18,13 @@
 //
 // Only the policy of the victim's class counts.
 //
-//   - minimum-preemptable-priority is the least priority of a preemptor that is never tolerated. By
-//     default it is the value of the class + 1, or the value if that is the highest priority.
-//   - toleration-seconds is how long a task is spared by preemptors below the minimum,
-//     from when it was scheduled. At exactly the end it can be taken. Absent or 0: not
-//     at all. Negative, or more than 9223372036 (292 years): for ever.
+//   - minimum-preemptable-priority is the least raw priority of a preemptor that need not
+//     spare them. By default it is the value of the class + 1, or the value if that is the
+//     highest priority. With StrictPriority that default protects nobody.
+//   - toleration-seconds is how long preemptors below the minimum spare a task, from when
+//     it was scheduled. At exactly the end it can be taken. Absent or 0: not at all.
+//     Negative, or more than 9223372036 (292 years): for ever.
 //   - A task that is not scheduled yet is not spared.
-//   - The preemptor's raw priority is compared with the minimum.
 //   - A toleration protects even from a queue below its guarantee. The refusal then
 //     counts exempt tasks and says when time will help.
 //
@@ -33,13 +33,12 @@
 //
 // # Use
 //
-// [Classes.Set] parses annotations; show [Classes.Warnings] to the administrator. When a
-// task arrives, look its class up and keep the [Policy] beside the task:
+// [Parse] reads a class; keep what it means in a map of your own, and show the warnings to
+// the administrator. When a task arrives, keep the [Policy] of its class beside it:
 //
 //	planner.Exempt = func(e victims.Exemption) (until time.Time, exempt bool) {
 //		return policies[e.Task].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 //	}
 //
-// Answers allocate nothing. Several goroutines may read Classes while nobody changes
-// them.
+// Answers allocate nothing.
 package toleration

@@ -16,23 +16,22 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // system-critical class may preempt, and that no time makes preemptable by
 // others.
 func Example_onlyCriticalPreempts() {
-	var classes toleration.Classes
-	set(&classes,
-		toleration.Config{Name: "system-critical", Value: 10_000},
-		toleration.Config{Name: "high", Value: 9_000},
-		toleration.Config{Name: "low", Value: 8_000},
-		toleration.Config{Name: "low-non-preempted", Value: 8_000, Annotations: map[string]string{
+	classes := parse(
+		toleration.PriorityClass{Name: "system-critical", Value: 10_000},
+		toleration.PriorityClass{Name: "high", Value: 9_000},
+		toleration.PriorityClass{Name: "low", Value: 8_000},
+		toleration.PriorityClass{Name: "low-non-preempted", Value: 8_000, Annotations: map[string]string{
 			toleration.AnnotationMinimum: "10000",
 			toleration.AnnotationSeconds: "-1",
 		}},
 	)
 	scheduled, now := noon, noon.AddDate(1, 0, 0)
 	for _, victim := range []string{"low", "low-non-preempted"} {
-		policy := lookup(&classes, victim).Policy
+		policy := classes[victim].Policy
 		fmt.Printf("%s %v\n", victim, policy)
 		for _, preemptor := range []string{"high", "system-critical"} {
-			priority := lookup(&classes, preemptor).Value
-			fmt.Printf("  %s must spare it: %t\n", preemptor, policy.Tolerates(scheduled, priority, now))
+			priority := classes[preemptor].Priority
+			fmt.Printf("  %s must spare it: %t\n", preemptor, spares(policy, scheduled, priority, now))
 		}
 	}
 
@@ -48,28 +47,27 @@ func Example_onlyCriticalPreempts() {
 // The second use case: classes whose tasks are guaranteed 10 and 30 minutes
 // before the high class may take them. The critical class never waits.
 func Example_guaranteedRunningTime() {
-	var classes toleration.Classes
-	set(&classes,
-		toleration.Config{Name: "system-critical", Value: 10_000},
-		toleration.Config{Name: "high", Value: 9_000},
-		toleration.Config{Name: "low-10min", Value: 8_000, Annotations: map[string]string{
+	classes := parse(
+		toleration.PriorityClass{Name: "system-critical", Value: 10_000},
+		toleration.PriorityClass{Name: "high", Value: 9_000},
+		toleration.PriorityClass{Name: "low-10min", Value: 8_000, Annotations: map[string]string{
 			toleration.AnnotationMinimum: "10000",
 			toleration.AnnotationSeconds: "600",
 		}},
-		toleration.Config{Name: "low-30min", Value: 8_000, Annotations: map[string]string{
+		toleration.PriorityClass{Name: "low-30min", Value: 8_000, Annotations: map[string]string{
 			toleration.AnnotationMinimum: "10000",
 			toleration.AnnotationSeconds: "1800",
 		}},
 	)
-	high, critical := lookup(&classes, "high").Value, lookup(&classes, "system-critical").Value
+	high, critical := classes["high"].Priority, classes["system-critical"].Priority
 	for _, victim := range []string{"low-10min", "low-30min"} {
-		policy := lookup(&classes, victim).Policy
+		policy := classes[victim].Policy
 		fmt.Printf("%s %v\n", victim, policy)
 		until, _ := policy.Until(noon, high)
 		fmt.Printf("  high may take it from %s\n", until.Format(time.TimeOnly))
 		for _, age := range []time.Duration{0, 10*time.Minute - 1, 10 * time.Minute, 30 * time.Minute} {
 			fmt.Printf("  after %v: high must spare it: %t, system-critical: %t\n", age,
-				policy.Tolerates(noon, high, noon.Add(age)), policy.Tolerates(noon, critical, noon.Add(age)))
+				spares(policy, noon, high, noon.Add(age)), spares(policy, noon, critical, noon.Add(age)))
 		}
 	}
 
@@ -88,25 +86,58 @@ func Example_guaranteedRunningTime() {
 	//   after 30m0s: high must spare it: false, system-critical: false
 }
 
-func ExampleParseAnnotations() {
-	policy, err := toleration.ParseAnnotations(8_000, map[string]string{
-		toleration.AnnotationMinimum: "10000",
-		toleration.AnnotationSeconds: "600",
-	})
-	fmt.Println(policy, err)
-
-	_, err = toleration.ParseAnnotations(8_000, map[string]string{toleration.AnnotationSeconds: "10m"})
-	fmt.Println(err)
+// A class carries more than the policy: whether its tasks ask to be spared, and whether
+// they may preempt others.
+func ExampleParse() {
+	for _, class := range []toleration.PriorityClass{
+		{Name: "batch", Value: 100, PreemptionPolicy: "Never"},
+		{Name: "database", Value: 500, Annotations: map[string]string{toleration.AnnotationAllowPreemption: "false"}},
+		{Name: "training", Value: 8_000, Annotations: map[string]string{
+			toleration.AnnotationMinimum: "10000",
+			toleration.AnnotationSeconds: "600",
+		}},
+		{Name: "short", Annotations: map[string]string{toleration.AnnotationSeconds: "10m"}},
+	} {
+		c, err := toleration.Parse(class)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Printf("%s: priority %d, opted out %t, never preempts %t, %v\n", class.Name, c.Priority, c.OptedOut, c.NeverPreempts, c.Policy)
+	}
 
 	// Output:
-	// tolerates priorities below 10000 for 600s <nil>
-	// toleration: annotation preemption-toleration.scheduling.x-k8s.io/toleration-seconds: "10m": not a whole number
+	// batch: priority 100, opted out false, never preempts true, tolerates nobody
+	// database: priority 500, opted out true, never preempts false, tolerates nobody
+	// training: priority 8000, opted out false, never preempts false, tolerates priorities below 10000 for 600s
+	// toleration: class "short": annotation preemption-toleration.scheduling.x-k8s.io/toleration-seconds: "10m": not a whole number
+}
+
+// What is legal and hardly meant is a warning.
+func ExampleParse_warnings() {
+	for _, class := range []toleration.PriorityClass{
+		{Name: "misspelt", Value: 100, Annotations: map[string]string{
+			"preemption-toleration.scheduling.x-k8s.io/toleration-second": "600",
+		}},
+		{Name: "no-seconds", Value: 100, Annotations: map[string]string{toleration.AnnotationMinimum: "200"}},
+		{Name: "too-low", Value: 100, Annotations: map[string]string{
+			toleration.AnnotationMinimum: "50", toleration.AnnotationSeconds: "600",
+		}},
+	} {
+		c, err := toleration.Parse(class)
+		fmt.Println(c.Warnings, err)
+	}
+
+	// Output:
+	// [toleration: class "misspelt": unknown annotation: "preemption-toleration.scheduling.x-k8s.io/toleration-second"] <nil>
+	// [toleration: class "no-seconds": the policy protects nobody: toleration-seconds is 0 or absent] <nil>
+	// [toleration: class "too-low": the policy protects nobody: no preemptor of a task of priority 100 is below the minimum 50] <nil>
 }
 
 // Until answers for all instants: the zero time is never.
 func ExamplePolicy_Until() {
-	short := toleration.Policy{MinimumPreemptablePriority: 1000, TolerationSeconds: 600}
-	ever := toleration.Policy{MinimumPreemptablePriority: 1000, TolerationSeconds: -1}
+	short := toleration.Policy{MinimumPreemptablePriority: 1000, Seconds: 600}
+	ever := toleration.Policy{MinimumPreemptablePriority: 1000, Seconds: -1}
 	for _, policy := range []toleration.Policy{short, ever} {
 		for _, preemptor := range []int32{999, 1000} {
 			until, exempt := policy.Until(noon, preemptor)
@@ -121,65 +152,21 @@ func ExamplePolicy_Until() {
 	// 1000 false 00:00:00 true
 }
 
-// Classes carry more than the policy: whether their tasks ask to be spared, and
-// whether they may preempt others.
-func ExampleClasses() {
-	var classes toleration.Classes
-	set(&classes,
-		toleration.Config{Name: "batch", Value: 100, PreemptionPolicy: "Never"},
-		toleration.Config{Name: "database", Value: 500, Annotations: map[string]string{
-			toleration.AnnotationAllowPreemption: "false",
-		}},
-	)
-	for _, name := range []string{"batch", "database", ""} {
-		c := lookup(&classes, name)
-		fmt.Printf("%q: value %d, opted out %t, may not preempt %t, %v\n", c.Name, c.Value, c.OptedOut, c.MayNot, c.Policy)
-	}
-	_, err := classes.Lookup("gold")
-	fmt.Println(err)
-
-	// Output:
-	// "batch": value 100, opted out false, may not preempt true, tolerates nobody
-	// "database": value 500, opted out true, may not preempt false, tolerates nobody
-	// "": value 0, opted out false, may not preempt false, tolerates nobody
-	// toleration: class "gold": unknown class
-}
-
-func ExampleClasses_Warnings() {
-	classes := toleration.Classes{StrictPriority: true}
-	set(&classes,
-		toleration.Config{Name: "no-seconds", Value: 100, Annotations: map[string]string{
-			toleration.AnnotationMinimum: "200",
-		}},
-		toleration.Config{Name: "no-minimum", Value: 100, Annotations: map[string]string{
-			toleration.AnnotationSeconds: "600",
-		}},
-		toleration.Config{Name: "misspelt", Value: 100, Annotations: map[string]string{
-			"preemption-toleration.scheduling.x-k8s.io/toleration-second": "600",
-		}},
-	)
-	for _, warning := range classes.Warnings() {
-		fmt.Println(warning)
-	}
-
-	// Output:
-	// toleration: class "misspelt": unknown annotation: "preemption-toleration.scheduling.x-k8s.io/toleration-second"
-	// toleration: class "no-minimum": the policy protects nobody: no preemptor of a task of priority 100 is below the minimum 101
-	// toleration: class "no-seconds": the policy protects nobody: toleration-seconds is 0 or absent
-}
-
-func set(classes *toleration.Classes, configs ...toleration.Config) {
-	for _, config := range configs {
-		if err := classes.Set(config); err != nil {
+// parse returns what classes mean, by name.
+func parse(classes ...toleration.PriorityClass) map[string]toleration.Class {
+	all := make(map[string]toleration.Class)
+	for _, written := range classes {
+		class, err := toleration.Parse(written)
+		if err != nil {
 			log.Fatal(err)
 		}
+		all[written.Name] = class
 	}
+	return all
 }
 
-func lookup(classes *toleration.Classes, name string) toleration.Class {
-	c, err := classes.Lookup(name)
-	if err != nil {
-		log.Fatal(err)
-	}
-	return c
+// spares reports whether a preemptor must spare a task at an instant.
+func spares(p toleration.Policy, scheduled time.Time, preemptor int32, now time.Time) bool {
+	until, exempt := p.Until(scheduled, preemptor)
+	return exempt && (until.IsZero() || until.After(now))
 }

@@ -43,7 +43,7 @@ func near(t *rapid.T, p Policy, scheduled time.Time) time.Time {
 // of any size.
 func asTwin(t *rapid.T) {
 	value, texts := priorities().Draw(t, "value"), annotations().Draw(t, "annotations")
-	p, err := ParseAnnotations(value, texts)
+	p, err := policyOf(value, texts)
 	w, ok := parseTwin(value, texts)
 	if ok != (err == nil) {
 		t.Fatalf("error %v of\n%s", err, picture(texts))
@@ -53,7 +53,7 @@ func asTwin(t *rapid.T) {
 	}
 	scheduled, preemptor := instants().Draw(t, "scheduled"), priorities().Draw(t, "preemptor")
 	now := near(t, p, scheduled)
-	if got, want := p.Tolerates(scheduled, preemptor, now), w.tolerates(scheduled, preemptor, now); got != want {
+	if got, want := tolerates(p, scheduled, preemptor, now), w.tolerates(scheduled, preemptor, now); got != want {
 		t.Fatalf("%v = %v, want %v: scheduled %v, preemptor %d, now %v", p, got, want, scheduled, preemptor, now)
 	}
 }
@@ -67,7 +67,7 @@ func timeOnlyEnds(t *rapid.T) {
 	if later.Before(sooner) {
 		sooner, later = later, sooner
 	}
-	if p.Tolerates(scheduled, preemptor, later) && !p.Tolerates(scheduled, preemptor, sooner) {
+	if tolerates(p, scheduled, preemptor, later) && !tolerates(p, scheduled, preemptor, sooner) {
 		t.Fatalf("%v begins between %v and %v: scheduled %v, preemptor %d", p, sooner, later, scheduled, preemptor)
 	}
 }
@@ -79,7 +79,7 @@ func higherIsNeverRefused(t *rapid.T) {
 	now := near(t, p, scheduled)
 	low, high := priorities().Draw(t, "one"), priorities().Draw(t, "another")
 	low, high = min(low, high), max(low, high)
-	if p.Tolerates(scheduled, high, now) && !p.Tolerates(scheduled, low, now) {
+	if tolerates(p, scheduled, high, now) && !tolerates(p, scheduled, low, now) {
 		t.Fatalf("%v: %d is refused where %d is allowed: scheduled %v, now %v", p, high, low, scheduled, now)
 	}
 }
@@ -92,7 +92,7 @@ func laterStartsEndLater(t *rapid.T) {
 		first, second = second, first
 	}
 	preemptor, now := priorities().Draw(t, "preemptor"), near(t, p, first)
-	if p.Tolerates(first, preemptor, now) && !p.Tolerates(second, preemptor, now) {
+	if tolerates(p, first, preemptor, now) && !tolerates(p, second, preemptor, now) {
 		t.Fatalf("%v protects who was scheduled %v and not %v: preemptor %d, now %v", p, first, second, preemptor, now)
 	}
 }
@@ -103,11 +103,11 @@ func moreProtectsMore(t *rapid.T) {
 	less, scheduled := policies().Draw(t, "policy"), instants().Draw(t, "scheduled")
 	more := less
 	more.MinimumPreemptablePriority = max(less.MinimumPreemptablePriority, priorities().Draw(t, "minimum"))
-	if s := seconds().Draw(t, "seconds"); s < 0 || less.TolerationSeconds >= 0 && s > less.TolerationSeconds {
-		more.TolerationSeconds = s
+	if s := seconds().Draw(t, "seconds"); s < 0 || less.Seconds >= 0 && s > less.Seconds {
+		more.Seconds = s
 	}
 	preemptor, now := priorities().Draw(t, "preemptor"), near(t, less, scheduled)
-	if less.Tolerates(scheduled, preemptor, now) && !more.Tolerates(scheduled, preemptor, now) {
+	if tolerates(less, scheduled, preemptor, now) && !tolerates(more, scheduled, preemptor, now) {
 		t.Fatalf("%v protects and %v does not: scheduled %v, preemptor %d, now %v", less, more, scheduled, preemptor, now)
 	}
 }
@@ -120,12 +120,12 @@ func untilIsTheEdge(t *rapid.T) {
 	until, exempt := p.Until(scheduled, preemptor)
 	now := instants().Draw(t, "now")
 	switch {
-	case !exempt && (!until.IsZero() || p.Tolerates(scheduled, preemptor, now)):
+	case !exempt && (!until.IsZero() || tolerates(p, scheduled, preemptor, now)):
 		t.Fatalf("%v does not exempt, until %v", p, until)
-	case exempt && until.IsZero() && !p.Tolerates(scheduled, preemptor, now):
+	case exempt && until.IsZero() && !tolerates(p, scheduled, preemptor, now):
 		t.Fatalf("%v ends, and Until says for ever", p)
 	case exempt && !until.IsZero() && (!until.After(scheduled) ||
-		!p.Tolerates(scheduled, preemptor, until.Add(-1)) || p.Tolerates(scheduled, preemptor, until)):
+		!tolerates(p, scheduled, preemptor, until.Add(-1)) || tolerates(p, scheduled, preemptor, until)):
 		t.Fatalf("%v does not end at %v: scheduled %v", p, until, scheduled)
 	}
 }

@@ -3,13 +3,14 @@
 package toleration
 
 import (
-	"errors"
+	"fmt"
+	"strings"
 	"testing"
 )
 
 // Whatever the texts say, they are read as the twin reads them, or an error
 // names the one that is malformed.
-func FuzzParseAnnotations(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, text := range malformed {
 		f.Add(int32(8000), text, "600", true, true)
 		f.Add(int32(8000), "10000", text, true, true)
@@ -25,22 +26,25 @@ func FuzzParseAnnotations(f *testing.F) {
 		if hasSeconds {
 			texts[AnnotationSeconds] = seconds
 		}
-		p, err := ParseAnnotations(value, texts)
+		p, err := policyOf(value, texts)
 		w, ok := parseTwin(value, texts)
 		if ok != (err == nil) {
 			t.Fatalf("error %v of\n%s", err, picture(texts))
 		}
 		if err != nil {
-			e, isAnnotation := errors.AsType[*Problem](err)
-			if !isAnnotation || texts[e.Annotation] != e.text || p != (Policy{}) {
+			named := func(key string) bool {
+				text, ok := texts[key]
+				return ok && strings.Contains(err.Error(), fmt.Sprintf("annotation %s: %q: ", key, text))
+			}
+			if !named(AnnotationMinimum) && !named(AnnotationSeconds) || p != (Policy{}) {
 				t.Fatalf("%v with %v of\n%s", p, err, picture(texts))
 			}
 			return
 		}
 		if w.minimum != nil && w.minimum.Int64() != int64(p.MinimumPreemptablePriority) ||
 			w.minimum == nil && p.MinimumPreemptablePriority != defaultMinimum(value) ||
-			w.seconds != nil && w.seconds.Int64() != p.TolerationSeconds ||
-			w.seconds == nil && p.TolerationSeconds != 0 {
+			w.seconds != nil && w.seconds.Int64() != p.Seconds ||
+			w.seconds == nil && p.Seconds != 0 {
 			t.Fatalf("%+v of\n%s", p, picture(texts))
 		}
 	})

@@ -31,13 +31,13 @@ func TestPlanner_NoAllocs(t *testing.T) {
 			{"without", nil, func(victims.TaskID) toleration.Policy { return toleration.Policy{} }},
 			{"nobody", exempt, func(victims.TaskID) toleration.Policy { return toleration.Policy{} }},
 			{"some", exempt, func(id victims.TaskID) toleration.Policy {
-				return toleration.Policy{MinimumPreemptablePriority: 100, TolerationSeconds: -int64(id % 2)}
+				return toleration.Policy{MinimumPreemptablePriority: 100, Seconds: -int64(id % 2)}
 			}},
 			{"all for ever", exempt, func(victims.TaskID) toleration.Policy {
-				return toleration.Policy{MinimumPreemptablePriority: 100, TolerationSeconds: -1}
+				return toleration.Policy{MinimumPreemptablePriority: 100, Seconds: -1}
 			}},
 			{"all for a time", exempt, func(id victims.TaskID) toleration.Policy {
-				return toleration.Policy{MinimumPreemptablePriority: 100, TolerationSeconds: 1e8 + int64(id)}
+				return toleration.Policy{MinimumPreemptablePriority: 100, Seconds: 1e8 + int64(id)}
 			}},
 		} {
 			t.Run(w.String()+"/"+test.name, func(t *testing.T) {

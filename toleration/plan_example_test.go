@@ -13,7 +13,7 @@ import (
 )
 
 // patient is a priority class whose tasks may run for ten minutes, if less than 10000 asks.
-var patient = toleration.Config{Name: "patient", Value: 8_000, Annotations: map[string]string{
+var patient = toleration.PriorityClass{Name: "patient", Value: 8_000, Annotations: map[string]string{
 	toleration.AnnotationMinimum: "10000",
 	toleration.AnnotationSeconds: "600",
 }}
@@ -26,9 +26,7 @@ func Example_planner() {
 			panic(err)
 		}
 	}
-	var classes toleration.Classes
-	check(classes.Set(patient))
-	class, err := classes.Lookup("patient")
+	class, err := toleration.Parse(patient)
 	check(err)
 
 	schema, err := resources.NewSchema("gpu")
@@ -45,7 +43,7 @@ func Example_planner() {
 	check(err)
 	etl, err := cluster.AddTask(&victims.Task{
 		Key: "etl", Queue: batch, Node: node, Size: resources.Vector{8},
-		Priority: class.Value, OptedOut: class.OptedOut, Scheduled: noon,
+		Priority: class.Priority, OptedOut: class.OptedOut, Scheduled: noon,
 	})
 	check(err)
 	policies := map[victims.TaskID]toleration.Policy{etl: class.Policy}

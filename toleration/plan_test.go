@@ -84,14 +84,14 @@ func (s *scene) give(t *rapid.T, task *world.Task) {
 	}
 	p := toleration.Policy{
 		MinimumPreemptablePriority: higher(t, s.c.Ask.Priority),
-		TolerationSeconds:          -1,
+		Seconds:                    -1,
 	}
 	switch rapid.SampledFrom([]string{"none", "ends", "ends", "ever"}).Draw(t, "policy") {
 	case "none":
 		return
 	case "ends":
 		age := max(0, now.Sub(task.Scheduled)) / time.Second
-		p.TolerationSeconds = int64(age) + 60*rapid.Int64Range(-1, 4).Draw(t, "minutes left")
+		p.Seconds = int64(age) + 60*rapid.Int64Range(-1, 4).Draw(t, "minutes left")
 	}
 	s.policies[task.Key] = p
 }
@@ -141,7 +141,7 @@ func onlyProtects(t *rapid.T) {
 	}
 	for _, v := range with.Plan.Victims {
 		task := s.cluster.Task(v.Task)
-		if s.policies[v.Key].Tolerates(task.Scheduled, s.ask.Priority, now) {
+		if spares(s.policies[v.Key], task.Scheduled, s.ask.Priority, now) {
 			t.Fatalf("%s tolerates the ask\n%v", v.Key, s)
 		}
 	}

@@ -52,10 +52,10 @@ func TestPolicy_Seconds(t *testing.T) {
 		{"the largest", math.MaxInt64, math.MaxInt64, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := Policy{MinimumPreemptablePriority: 10_000, TolerationSeconds: test.seconds}
-			require.Equal(t, test.want, p.Tolerates(placed, 9999, placed.Add(test.after)))
-			require.False(t, p.Tolerates(placed, 10_000, placed.Add(test.after)), "at the minimum")
-			require.False(t, p.Tolerates(never, 9999, placed.Add(test.after)), "not scheduled yet")
+			p := Policy{MinimumPreemptablePriority: 10_000, Seconds: test.seconds}
+			require.Equal(t, test.want, tolerates(p, placed, 9999, placed.Add(test.after)))
+			require.False(t, tolerates(p, placed, 10_000, placed.Add(test.after)), "at the minimum")
+			require.False(t, tolerates(p, never, 9999, placed.Add(test.after)), "not scheduled yet")
 		})
 	}
 }
@@ -82,7 +82,7 @@ func TestPolicy_Minimum(t *testing.T) {
 	} {
 		for _, seconds := range []int64{600, -1, math.MaxInt64} {
 			p := Policy{test.minimum, seconds}
-			require.Equal(t, test.want, p.Tolerates(placed, test.preemptor, placed), "%v: %d", p, test.preemptor)
+			require.Equal(t, test.want, tolerates(p, placed, test.preemptor, placed), "%v: %d", p, test.preemptor)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func TestPolicy_EndOfTime(t *testing.T) {
 		for _, before := range []time.Duration{1, time.Second, time.Hour, math.MaxInt64} {
 			p := Policy{9, seconds}
 			scheduled := endOfTime().Add(-before)
-			require.True(t, p.Tolerates(scheduled, 8, scheduled), "%d seconds, %v before the end", seconds, before)
+			require.True(t, tolerates(p, scheduled, 8, scheduled), "%d seconds, %v before the end", seconds, before)
 		}
 	}
 }

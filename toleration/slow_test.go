@@ -23,6 +23,12 @@ type twin struct {
 	minimum, seconds *big.Int
 }
 
+// tolerates reports whether a policy spares a task at an instant.
+func tolerates(p Policy, scheduled time.Time, preemptor int32, now time.Time) bool {
+	until, exempt := p.Until(scheduled, preemptor)
+	return exempt && (until.IsZero() || now.Before(until))
+}
+
 // A moment is nanoseconds since 1970.
 func moment(t time.Time) *big.Int {
 	ns := big.NewInt(t.Unix())
@@ -119,7 +125,7 @@ func numbers() *rapid.Generator[string] {
 func annotations() *rapid.Generator[map[string]string] {
 	return rapid.MapOf(rapid.OneOf(
 		rapid.SampledFrom([]string{AnnotationMinimum, AnnotationSeconds}),
-		rapid.SampledFrom([]string{AnnotationMinimum, AnnotationSeconds, annotationPrefix, AnnotationAllowPreemption, "x"}),
+		rapid.SampledFrom([]string{AnnotationMinimum, AnnotationSeconds, annotationPrefix, annotationPrefix + "seconds", "x"}),
 	), numbers())
 }
 

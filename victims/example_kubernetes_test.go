@@ -72,20 +72,18 @@ func ExamplePlanner_kubernetes() {
 
 // tolerant returns a planner over a plain cluster that spares what a class
 // tolerates, one node per class, with a pod of it that was scheduled now.
-func tolerant(classes ...toleration.Config) *victims.Planner {
-	var known toleration.Classes
+func tolerant(classes ...toleration.PriorityClass) *victims.Planner {
 	policies := make(map[string]toleration.Policy)
 	cluster := plainCluster()
 	for _, config := range classes {
-		check(known.Set(config))
-		class, err := known.Lookup(config.Name)
+		class, err := toleration.Parse(config)
 		check(err)
-		policies[class.Name] = class.Policy
-		_, err = cluster.AddNode(&victims.Node{Name: "of-" + class.Name, Capacity: resources.Vector{4000}})
+		policies[config.Name] = class.Policy
+		_, err = cluster.AddNode(&victims.Node{Name: "of-" + config.Name, Capacity: resources.Vector{4000}})
 		check(err)
 		_, err = cluster.AddTask(&victims.Task{
-			Key: class.Name, Application: class.Name, NodeName: "of-" + class.Name, Queue: 1,
-			Size: resources.Vector{4000}, Priority: class.Value, OptedOut: class.OptedOut, Scheduled: exampleNow,
+			Key: config.Name, Application: config.Name, NodeName: "of-" + config.Name, Queue: 1,
+			Size: resources.Vector{4000}, Priority: class.Priority, OptedOut: class.OptedOut, Scheduled: exampleNow,
 		})
 		check(err)
 	}
@@ -117,7 +115,7 @@ func answers(planner *victims.Planner, ages ...time.Duration) {
 // The first use of preemption toleration: a class that gives way to critical
 // work only.
 func ExamplePlanner_onlyCritical() {
-	answers(tolerant(toleration.Config{Name: "low-non-preempted", Value: 8_000, Annotations: map[string]string{
+	answers(tolerant(toleration.PriorityClass{Name: "low-non-preempted", Value: 8_000, Annotations: map[string]string{
 		toleration.AnnotationMinimum: "10000",
 		toleration.AnnotationSeconds: "-1",
 	}}), 0, 365*24*time.Hour)
@@ -131,8 +129,8 @@ func ExamplePlanner_onlyCritical() {
 // The second use of preemption toleration: classes with a guaranteed running
 // time.
 func ExamplePlanner_runningTime() {
-	class := func(name, seconds string) toleration.Config {
-		return toleration.Config{Name: name, Value: 8_000, Annotations: map[string]string{
+	class := func(name, seconds string) toleration.PriorityClass {
+		return toleration.PriorityClass{Name: name, Value: 8_000, Annotations: map[string]string{
 			toleration.AnnotationMinimum: "10000",
 			toleration.AnnotationSeconds: seconds,
 		}}

@@ -89,10 +89,10 @@ func (r *report) place(c *victims.Cluster, members int, size func(i int) resourc
 // exemptions measures the check of a policy, and what it adds to a decision.
 func (r *report) exemptions() []Row {
 	const calls = 1000
-	policy := toleration.Policy{MinimumPreemptablePriority: 10, TolerationSeconds: 60}
+	policy := toleration.Policy{MinimumPreemptablePriority: 10, Seconds: 60}
 	check := r.clock.least(func() {
 		for range calls {
-			if policy.Tolerates(workload.Now, 20, workload.Now) {
+			if _, exempt := policy.Until(workload.Now, 20); exempt {
 				panic("ratios: a wrong answer")
 			}
 		}

@@ -323,10 +323,15 @@ const tolerationPrefix = "preemption-toleration.scheduling.x-k8s.io/"
 // classTexts returns the priority classes. The library says what is wrong with them.
 func (c *cluster) classTexts() (all []classText, err error) {
 	slices.SortFunc(c.classes, func(a, b *schedulingv1.PriorityClass) int { return cmp.Compare(a.Name, b.Name) })
-	known, read := toleration.Classes{}, map[string]bool{}
+	read, warnings := map[string]bool{}, []error(nil)
+	parse := func(t classText) error {
+		class, err := toleration.Parse(toleration.PriorityClass{Name: t.Name, Value: t.Value, PreemptionPolicy: t.Policy, Annotations: t.Annotations})
+		warnings = append(warnings, class.Warnings...)
+		return err
+	}
 	for _, t := range c.slurm.classes {
 		all, read[t.Name] = append(all, t), true
-		if err := known.Set(toleration.Config{Name: t.Name, Value: t.Value, PreemptionPolicy: t.Policy, Annotations: t.Annotations}); err != nil {
+		if err := parse(t); err != nil {
 			return nil, err
 		}
 	}
@@ -349,12 +354,12 @@ func (c *cluster) classTexts() (all []classText, err error) {
 				t.Annotations[k] = v
 			}
 		}
-		if err := known.Set(toleration.Config{Name: t.Name, Value: t.Value, PreemptionPolicy: t.Policy, Annotations: t.Annotations}); err != nil {
+		if err := parse(t); err != nil {
 			return nil, c.from[p].wrong("metadata.annotations", err)
 		}
 		all = append(all, t)
 	}
-	for _, warning := range known.Warnings() {
+	for _, warning := range warnings {
 		c.notes.say(warning.Error())
 	}
 	return all, nil

@@ -33,9 +33,9 @@ func TestTestExempt_Sound(t *testing.T) {
 	for name, f := range map[string]exemption{
 		"nobody":                 func(victims.Exemption) (time.Time, bool) { return time.Time{}, false },
 		"everybody":              func(victims.Exemption) (time.Time, bool) { return time.Time{}, true },
-		"a toleration":           policy(toleration.Policy{MinimumPreemptablePriority: 50, TolerationSeconds: 90}),
-		"a toleration for ever":  policy(toleration.Policy{MinimumPreemptablePriority: 50, TolerationSeconds: -1}),
-		"one that is of the ask": policy(toleration.Policy{MinimumPreemptablePriority: 200, TolerationSeconds: 1}),
+		"a toleration":           policy(toleration.Policy{MinimumPreemptablePriority: 50, Seconds: 90}),
+		"a toleration for ever":  policy(toleration.Policy{MinimumPreemptablePriority: 50, Seconds: -1}),
+		"one that is of the ask": policy(toleration.Policy{MinimumPreemptablePriority: 200, Seconds: 1}),
 		"in another zone": func(e victims.Exemption) (time.Time, bool) {
 			zone := time.FixedZone("", e.Now.Second()*60)
 			return now.Add(time.Hour).In(zone), true

@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -98,14 +99,14 @@ func (w *writer) toleration(id victims.TaskID, t *victims.Task) string {
 	if !until.IsZero() {
 		seconds = int64(until.Sub(w.scheduled(t)) / time.Second)
 	}
-	policy, err := toleration.ParseAnnotations(0, tolerating(seconds))
+	policy := toleration.Policy{MinimumPreemptablePriority: math.MaxInt32, Seconds: seconds} // what tolerating says
 	for i := range w.inquiry {
 		end, exempt := w.exempt(id, &w.inquiry[i])
 		got, tolerates := policy.Until(w.scheduled(t), w.inquiry[i].ask.Priority)
 		if !spared {
 			got, tolerates = time.Time{}, false
 		}
-		if err != nil || exempt != tolerates || exempt && !end.Equal(got) {
+		if exempt != tolerates || exempt && !end.Equal(got) {
 			w.lacks("exempt", t.Key, "it is not exempt")
 			return ""
 		}
@@ -140,7 +141,7 @@ func (w *writer) exempt(id victims.TaskID, q *inquiry) (until time.Time, exempt 
 // many seconds by almost everybody.
 func tolerating(seconds int64) map[string]string {
 	return map[string]string{
-		toleration.AnnotationMinimum: "2147483647",
+		toleration.AnnotationMinimum: strconv.Itoa(math.MaxInt32),
 		toleration.AnnotationSeconds: strconv.FormatInt(seconds, 10),
 	}
 }

@@ -142,22 +142,22 @@ func (k *known) readClasses(lister schedulinglisters.PriorityClassLister) (mista
 		return []error{err}
 	}
 	slices.SortFunc(objects, func(a, b *schedulingv1.PriorityClass) int { return strings.Compare(a.Name, b.Name) })
-	var classes toleration.Classes
 	for _, o := range objects {
-		config := toleration.Config{Name: o.Name, Value: o.Value, Annotations: o.Annotations}
+		written := toleration.PriorityClass{Name: o.Name, Value: o.Value, Annotations: o.Annotations}
 		if o.PreemptionPolicy != nil {
-			config.PreemptionPolicy = string(*o.PreemptionPolicy)
+			written.PreemptionPolicy = string(*o.PreemptionPolicy)
 		}
-		if err := classes.Set(config); err != nil {
+		class, err := toleration.Parse(written)
+		if err != nil {
 			mistakes = append(mistakes, err)
 			continue
 		}
-		class, _ := classes.Lookup(o.Name)
+		mistakes = append(mistakes, class.Warnings...)
 		k.tags[o.Name] = uint64(len(k.classes))
 		k.classes = append(k.classes, class)
-		k.tolerant = k.tolerant || class.Policy.TolerationSeconds != 0
+		k.tolerant = k.tolerant || class.Policy.Seconds != 0
 	}
-	return append(mistakes, classes.Warnings()...)
+	return mistakes
 }
 
 func (k *known) readBudgets(lister policylisters.PodDisruptionBudgetLister) (mistakes []error) {

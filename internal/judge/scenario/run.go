@@ -83,20 +83,21 @@ func (doc *Document) run(r *runner) (*Run, error) {
 		}
 	}
 	run.Steps, run.End = r.steps, r.now
-	run.Warnings = slices.Concat(r.classes.Warnings(), r.quotas.Warnings())
+	run.Warnings = slices.Concat(r.warnings, r.quotas.Warnings())
 	return run, nil
 }
 
 // A runner carries out a document.
 type runner struct {
-	doc     *Document
-	explain func(step int) bool // nil: no decision is explained
-	judging bool
-	see     func(*Moment) error // nil: nobody looks
-	cluster *victims.Cluster
-	planner victims.Planner
-	quotas  *jobs.Allowances
-	classes toleration.Classes
+	doc      *Document
+	explain  func(step int) bool // nil: no decision is explained
+	judging  bool
+	see      func(*Moment) error // nil: nobody looks
+	cluster  *victims.Cluster
+	planner  victims.Planner
+	quotas   *jobs.Allowances
+	classes  map[string]toleration.Class
+	warnings []error // about classes
 	// policies has the policies of tasks, by key; who is not there has none.
 	policies map[string]toleration.Policy
 	nodes    map[victims.NodeID]*Node // of the document

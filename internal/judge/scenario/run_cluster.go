@@ -5,6 +5,8 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -282,25 +284,50 @@ func holds(t time.Time) bool {
 // class, used or not, and whether or not toleration is on.
 func (r *runner) addClasses() error {
 	var problems []error
-	r.classes.StrictPriority = r.doc.Options.StrictPriority
+	r.classes, r.policies = make(map[string]toleration.Class), make(map[string]toleration.Policy)
 	for i := range r.doc.Classes {
 		c := &r.doc.Classes[i]
-		err := r.classes.Set(toleration.Config{Name: c.Name, Value: c.Value, PreemptionPolicy: c.PreemptionPolicy, Annotations: c.Annotations})
-		if bad, ok := errors.AsType[*toleration.Problem](err); ok && bad.Annotation != "" {
-			problems = append(problems, r.doc.Fail(c.AnnotationAt(bad.Annotation), strconv.Quote(c.Annotations[bad.Annotation]), bad.Err))
-		} else if err != nil {
-			problems = append(problems, r.doc.Fail(c.At, strconv.Quote(c.Name), err))
+		class, err := c.parse(c.Annotations)
+		if err != nil {
+			problems = append(problems, r.classError(c, err))
+			continue
 		}
+		r.classes[c.Name] = class
 	}
-	r.policies = make(map[string]toleration.Policy)
+	for _, name := range slices.Sorted(maps.Keys(r.classes)) {
+		class := r.classes[name]
+		// Who is below the minimum of a policy, and above its tasks?
+		if p := class.Policy; r.doc.Options.StrictPriority && p.Seconds != 0 && int64(p.MinimumPreemptablePriority) == int64(class.Priority)+1 {
+			r.warnings = append(r.warnings, fmt.Errorf("toleration: class %q: the policy protects nobody: no preemptor of a task of priority %d is below the minimum %d",
+				name, class.Priority, p.MinimumPreemptablePriority))
+		}
+		r.warnings = append(r.warnings, class.Warnings...)
+	}
 	return errors.Join(problems...)
 }
 
-// class returns the class of a name; Parse has seen to it that it is there.
-func (r *runner) class(name string) toleration.Class {
-	c, _ := r.classes.Lookup(name)
-	return c
+// parse reads what a class means, with the given annotations.
+func (c *Class) parse(annotations map[string]string) (toleration.Class, error) {
+	return toleration.Parse(toleration.PriorityClass{
+		Name: c.Name, Value: c.Value, PreemptionPolicy: c.PreemptionPolicy, Annotations: annotations,
+	})
 }
+
+// classError gives what is wrong with a class, or with one of its annotations, its place.
+func (r *runner) classError(c *Class, err error) error {
+	if _, own := c.parse(nil); own != nil {
+		return r.doc.Fail(c.At, strconv.Quote(c.Name), err)
+	}
+	keys := slices.Sorted(maps.Keys(c.Annotations))
+	i := slices.IndexFunc(keys, func(key string) bool { // the message has its name
+		_, alone := c.parse(map[string]string{key: c.Annotations[key]})
+		return alone != nil && alone.Error() == err.Error()
+	})
+	return r.doc.Fail(c.AnnotationAt(keys[i]), strconv.Quote(c.Annotations[keys[i]]), errors.Unwrap(err))
+}
+
+// class returns the class of a name; Parse has seen to it that it is there.
+func (r *runner) class(name string) toleration.Class { return r.classes[name] }
 
 // exempt is the exemption function of everything that plans, where toleration
 // is on: the policy of the victim's class against the preemptor's priority.

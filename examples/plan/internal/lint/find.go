@@ -264,10 +264,10 @@ func (l *linter) classes() {
 			l.add("class", c.Name, "no ask can stop its tasks: its value is %d, and the highest that may preempt is %d, of %s", c.Value, highest, who)
 			continue
 		}
-		p, err := toleration.ParseAnnotations(c.Value, c.Annotations)
-		if l.doc.Options.Toleration && err == nil && p.TolerationSeconds < 0 && p.MinimumPreemptablePriority > highest {
+		class, err := toleration.Parse(toleration.PriorityClass{Name: c.Name, Value: c.Value, Annotations: c.Annotations})
+		if p := class.Policy; l.doc.Options.Toleration && err == nil && p.Seconds < 0 && p.MinimumPreemptablePriority > highest {
 			l.add("class", c.Name, "no ask can stop its tasks, ever: they tolerate all below %d, and the highest that may preempt is %d, of %s",
-				p.MinimumPreemptablePriority, highest, who)
+				class.Policy.MinimumPreemptablePriority, highest, who)
 		}
 	}
 }
