@@ -16,16 +16,16 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	capacity, err := schema.Vector(map[string]string{"cpu": "8", "memory": "32Gi", "gpu": "2"})
+	capacity, err := schema.Parse("cpu=8 memory=32Gi gpu=2")
 	if err != nil {
 		log.Fatal(err)
 	}
-	task, err := schema.Vector(map[string]string{"cpu": "2500m", "memory": "10Gi"})
+	task, err := schema.Parse("cpu=2500m memory=10Gi")
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	free := resources.Copy(nil, capacity)
+	free := resources.Sub(nil, capacity, nil) // a copy
 	for resources.Fits(task, free) {
 		free = resources.Sub(free, free, task)
 		fmt.Println("free:", schema.Format(free))
@@ -41,15 +41,12 @@ func ExampleNewSchema() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for i, name := range schema.All() {
-		fmt.Println(i, name)
-	}
+	fmt.Println(schema.Len(), schema.Name(1))
 
 	_, err = resources.NewSchema("cpu", "memory", "cpu")
 	fmt.Println(err)
 	// Output:
-	// 0 cpu
-	// 1 memory
+	// 2 memory
 	// resources: type "cpu": named twice
 }
 
@@ -62,6 +59,51 @@ func ExampleSchema_Index() {
 	// Output:
 	// 1 true memory
 	// false
+}
+
+// Write amounts as text: 8 cores are 8000 in base units, which a Vector has.
+func ExampleSchema_Parse() {
+	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
+	v, err := schema.Parse("gpu=1 cpu=8 memory=64Gi")
+	fmt.Println(v, err)
+	fmt.Println(schema.Format(v))
+
+	_, err = schema.Parse("gpu=0.5 disk=1 memory")
+	fmt.Println(err)
+	// Output:
+	// [8000 68719476736 1] <nil>
+	// cpu=8 memory=64Gi gpu=1
+	// resources: gpu: quantity "0.5": not a whole number of base units
+	// resources: type "disk": unknown
+	// resources: "memory": want a type and a quantity, as in cpu=500m
+}
+
+// A bound of zero is a bound; a type that is not named has none.
+func ExampleSchema_ParseLimit() {
+	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
+	limit, err := schema.ParseLimit("cpu=2 gpu=0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range schema.Len() {
+		bound, ok := limit.Bound(i)
+		fmt.Println(schema.Name(i), bound, ok)
+	}
+	// Output:
+	// cpu 2000 true
+	// memory 0 false
+	// gpu 0 true
+}
+
+func ExampleSchema_Mask() {
+	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
+	m, err := schema.Mask("gpu", "cpu")
+	fmt.Println(m.Has(0), m.Has(1), m.Has(2), err)
+	_, err = schema.Mask("gpus")
+	fmt.Println(err)
+	// Output:
+	// true false true <nil>
+	// resources: type "gpus": unknown
 }
 
 func ExampleSchema_Vector() {
@@ -78,21 +120,12 @@ func ExampleSchema_Vector() {
 	// resources: memory: quantity "4 Gi": malformed
 }
 
-// A bound of zero is a bound; a type that is not named has none.
 func ExampleSchema_Limit() {
 	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
 	limit, err := schema.Limit(map[string]string{"cpu": "2", "gpu": "0"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for i, name := range schema.All() {
-		bound, ok := limit.Bound(i)
-		fmt.Println(name, bound, ok)
-	}
+	fmt.Println(schema.FormatLimit(limit), err)
 	// Output:
-	// cpu 2000 true
-	// memory 0 false
-	// gpu 0 true
+	// cpu=2 gpu=0 <nil>
 }
 
 func ExampleSchema_Format() {
@@ -108,7 +141,7 @@ func ExampleSchema_Format() {
 
 func ExampleSchema_FormatLimit() {
 	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
-	limit, _ := schema.Limit(map[string]string{"gpu": "0", "cpu": "500m"})
+	limit, _ := schema.ParseLimit("gpu=0 cpu=500m")
 	fmt.Println(schema.FormatLimit(limit))
 	fmt.Println(schema.FormatLimit(resources.Limit{}))
 	// Output:

@@ -303,8 +303,88 @@ func binary(amount int64) string {
 // nothing is how a Vector of zeros and a Limit without bounds print.
 const nothing = "none"
 
-// Vector returns the amounts as a Vector of full length; types that are not named are
-// zero. All problems are joined in the order of names.
+// Mask returns the set of the named types. The error names those that there are not.
+func (s *Schema) Mask(names ...string) (Mask, error) {
+	var m Mask
+	var problems []error
+	for _, name := range names {
+		i, ok := s.Index(name)
+		if !ok {
+			problems = append(problems, &typeError{name, errUnknownType})
+			continue
+		}
+		m |= 1 << i
+	}
+	if len(problems) > 0 {
+		return 0, errors.Join(problems...)
+	}
+	return m, nil
+}
+
+// Parse returns the amounts of a text such as "cpu=500m gpu=1 memory=10Gi": types and
+// quantities, as [ParseQuantity] reads them, in any order, apart by blanks. Types that are
+// not named are zero; so are all for "" and "none". All problems are joined in the order
+// of the text. What [Schema.Format] writes reads as the same amounts, unless one is
+// negative or a name has a blank or "=".
+func (s *Schema) Parse(text string) (Vector, error) {
+	v, _, err := s.parseText(text)
+	return v, err
+}
+
+// ParseLimit is [Schema.Parse] for a Limit: types that the text does not name are not
+// bounded, and "" and "none" bound nothing. It reads what [Schema.FormatLimit] writes.
+func (s *Schema) ParseLimit(text string) (Limit, error) {
+	v, named, err := s.parseText(text)
+	if named == 0 {
+		return Limit{}, err
+	}
+	return Limit{v, named}, nil
+}
+
+// parseText returns the amounts of a text, and the types that it names; nothing with an
+// error.
+func (s *Schema) parseText(text string) (Vector, Mask, error) {
+	v := make(Vector, s.Len())
+	if strings.TrimSpace(text) == nothing {
+		return v, 0, nil
+	}
+	var named Mask
+	var problems []error
+	for _, term := range strings.Fields(text) {
+		name, quantity, ok := strings.Cut(term, "=")
+		if !ok {
+			problems = append(problems, fmt.Errorf("resources: %q: %w", term, errTerm))
+			continue
+		}
+		i, amount, err := s.read(name, quantity)
+		if err == nil && named.Has(i) {
+			err = &typeError{name, errDuplicateType}
+		}
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		v[i], named = amount, named|1<<i
+	}
+	if len(problems) > 0 {
+		return nil, 0, errors.Join(problems...)
+	}
+	return v, named, nil
+}
+
+// read returns the position of a type and an amount of it.
+func (s *Schema) read(name, quantity string) (i int, amount int64, err error) {
+	i, ok := s.Index(name)
+	if !ok {
+		return 0, 0, &typeError{name, errUnknownType}
+	}
+	amount, err = ParseQuantity(name, quantity)
+	return i, amount, err
+}
+
+// Vector returns amounts by type names, as of a Kubernetes ResourceList, as a Vector of
+// full length; types that are not named are zero. All problems are joined in the order
+// of names.
 func (s *Schema) Vector(amounts map[string]string) (Vector, error) {
 	v := make(Vector, s.Len())
 	if _, err := s.parse(v, amounts); err != nil {
@@ -313,7 +393,7 @@ func (s *Schema) Vector(amounts map[string]string) (Vector, error) {
 	return v, nil
 }
 
-// Limit returns the bounds as a Limit. All problems are joined in the order of names.
+// Limit is [Schema.Vector] for a Limit: types that are not named are not bounded.
 func (s *Schema) Limit(bounds map[string]string) (Limit, error) {
 	if len(bounds) == 0 {
 		return Limit{}, nil
@@ -332,18 +412,12 @@ func (s *Schema) parse(v Vector, amounts map[string]string) (Mask, error) {
 	var problems []error
 	// Sorted, for the order of the problems.
 	for _, name := range slices.Sorted(maps.Keys(amounts)) {
-		i, ok := s.Index(name)
-		if !ok {
-			problems = append(problems, &typeError{name, errUnknownType})
-			continue
-		}
-		amount, err := ParseQuantity(name, amounts[name])
+		i, amount, err := s.read(name, amounts[name])
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		v[i] = amount
-		named = named.With(i)
+		v[i], named = amount, named|1<<i
 	}
 	return named, errors.Join(problems...)
 }
@@ -419,6 +493,8 @@ var (
 	errEmptyName     = errors.New("empty name")         // NewSchema("cpu", "")
 	errDuplicateType = errors.New("named twice")        // NewSchema("cpu", "cpu")
 	errUnknownType   = errors.New("unknown")            // an amount of a type that the Schema does not have
+
+	errTerm = errors.New("want a type and a quantity, as in cpu=500m") // Parse("cpu")
 )
 
 // The kinds of problems with quantities.

@@ -84,6 +84,74 @@ func TestSchemaTextErrors(t *testing.T) {
 	}
 }
 
+func TestParse(t *testing.T) {
+	s := mustSchema(t, "cpu", "memory", "gpu")
+	tests := []struct {
+		text string
+		want Limit
+	}{
+		{"", Limit{}},
+		{" \t\n", Limit{}},
+		{"none", Limit{}},
+		{" none ", Limit{}},
+		{"cpu=500m memory=10Gi", Limit{Vector{500, 10 << 30, 0}, 0b011}},
+		{"  gpu=0\n cpu=8", Limit{Vector{8000, 0, 0}, 0b101}},
+		{"cpu=15.5 memory=1.5Gi", Limit{Vector{15500, 3 << 29, 0}, 0b011}},
+	}
+	for _, tt := range tests {
+		l, err := s.ParseLimit(tt.text)
+		require.NoError(t, err, tt.text)
+		require.Equal(t, tt.want, l, tt.text)
+		v, err := s.Parse(tt.text)
+		require.NoError(t, err, tt.text)
+		require.Len(t, v, 3)
+		require.True(t, Equal(tt.want.Value, v), "Parse(%q) = %v", tt.text, v)
+	}
+}
+
+func TestParse_Errors(t *testing.T) {
+	s := mustSchema(t, "cpu", "memory", "gpu")
+	for _, tt := range []struct{ text, want string }{
+		{"cpu", `resources: "cpu": want a type and a quantity, as in cpu=500m`},
+		{"none cpu=1", `resources: "none": want a type and a quantity, as in cpu=500m`},
+		{"cpu=1,gpu=2", `resources: cpu: quantity "1,gpu=2": malformed`},
+		{"cpu = 1", "resources: \"cpu\": want a type and a quantity, as in cpu=500m\nresources: type \"\": unknown\n" +
+			`resources: "1": want a type and a quantity, as in cpu=500m`},
+		{"gpus=1 gpu=1 gpu=1", "resources: type \"gpus\": unknown\n" + `resources: type "gpu": named twice`},
+		{"gpu=500m cpu=-1", "resources: gpu: quantity \"500m\": not a whole number of base units\n" + `resources: cpu: quantity "-1": negative`},
+		{"cpu=", `resources: cpu: quantity "": malformed`},
+	} {
+		v, err := s.Parse(tt.text)
+		require.EqualError(t, err, tt.want)
+		require.Nil(t, v)
+		l, err := s.ParseLimit(tt.text)
+		require.EqualError(t, err, tt.want)
+		require.Zero(t, l)
+	}
+}
+
+func TestSchema_Mask(t *testing.T) {
+	s := mustSchema(t, "cpu", "memory", "gpu")
+	for _, tt := range []struct {
+		names []string
+		want  Mask
+	}{
+		{nil, 0},
+		{[]string{"gpu"}, 0b100},
+		{[]string{"gpu", "cpu", "gpu"}, 0b101},
+	} {
+		m, err := s.Mask(tt.names...)
+		require.NoError(t, err)
+		require.Equal(t, tt.want, m)
+	}
+	m, err := s.Mask("cpus", "gpu", "")
+	require.EqualError(t, err, "resources: type \"cpus\": unknown\n"+`resources: type "": unknown`)
+	require.Zero(t, m)
+	m, err = mustSchema(t, numbered(64)...).Mask("t63")
+	require.NoError(t, err)
+	require.Equal(t, Mask(1<<63), m)
+}
+
 func TestFormat(t *testing.T) {
 	s := mustSchema(t, "cpu", "memory", "gpu")
 	tests := []struct {
@@ -124,7 +192,7 @@ func TestFormatLimit(t *testing.T) {
 	}
 }
 
-// textRoundTrip: what Amount prints, Vector and Limit read, as the same.
+// textRoundTrip: what is written, is read as the same.
 func textRoundTrip(t *rapid.T) {
 	s, err := NewSchema("cpu", "memory", "vcore", "gpu", "hugepages-2Mi")
 	if err != nil {
@@ -150,6 +218,12 @@ func textRoundTrip(t *rapid.T) {
 	}
 	if got, want := s.FormatLimit(l) == "none", l.Defined == 0; got != want {
 		t.Fatalf("FormatLimit(%v) = %q", l, s.FormatLimit(l))
+	}
+	if got, err := s.Parse(s.Format(v)); err != nil || !slices.Equal(got, v) {
+		t.Fatalf("Parse(%q) = %v, %v, want %v", s.Format(v), got, err, v)
+	}
+	if got, err := s.ParseLimit(s.FormatLimit(l)); err != nil || !got.Equal(l) {
+		t.Fatalf("ParseLimit(%q) = %v, %v, want %v", s.FormatLimit(l), got, err, l)
 	}
 }
 
