@@ -19,7 +19,7 @@ func Example() {
 
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	eight, err := schema.Limit(map[string]string{"gpu": "8"})
+	eight, err := schema.ParseLimit("gpu=8")
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "prod", Guaranteed: eight},

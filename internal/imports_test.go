@@ -22,13 +22,13 @@ const module = "github.com/go-preempt/preempt"
 var mayImport = map[string][]string{
 	".":             nil, // the manual
 	"resources":     nil,
-	"queue":         {"resources", "internal/saved"},
+	"queue":         {"resources", "internal/saved", "internal/vectors"},
 	"fence":         {"resources", "queue"},
 	"toleration":    nil,
-	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger"},
+	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors"},
 	"victims/cover": {"resources", "internal/cost", "internal/least", "internal/units"},
-	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved"},
-	"jobs":          {"resources", "queue", "fence", "victims", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger"},
+	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved", "internal/vectors"},
+	"jobs":          {"resources", "queue", "fence", "victims", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors"},
 
 	// The words of another scheduler. Nothing of the library imports it.
 	"jobs/koordinator": {"toleration", "victims", "jobs"},
@@ -55,13 +55,16 @@ var mayImport = map[string][]string{
 	"internal/trigger": {"resources", "queue", "internal/rulebook"},
 
 	// What the rules of asks, jobs and quotas share.
-	"internal/rulebook": {"resources", "queue", "internal/cost"},
+	"internal/rulebook": {"resources", "queue", "internal/cost", "internal/vectors"},
 
 	// The text that goes over a restart.
 	"internal/saved": {"resources"},
 
+	// What the library writes of amounts, and how it divides them.
+	"internal/vectors": {"resources"},
+
 	// What the three auditors share.
-	"internal/finding": {"resources", "queue"},
+	"internal/finding": {"resources", "queue", "internal/vectors"},
 
 	// For tests of callers, and held to the same purity.
 	"victims/preempttest": {"resources", "queue", "victims"},

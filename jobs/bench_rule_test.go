@@ -4,6 +4,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,7 @@ var ruled = []struct {
 		p.OwnLeaf = victims.OwnMet
 		train, _ := p.Cluster.Tree().Lookup("root.train")
 		eachTask(b, p.Cluster, 2, func(_ int, t *victims.Task) { t.Queue = train })
-		used := resources.Copy(nil, p.Cluster.Tree().Usage(train))
+		used := slices.Clone(p.Cluster.Tree().Usage(train))
 		require.NoError(b, p.Cluster.SetGuaranteed(train, resources.Limit{Value: used, Defined: 3}))
 	}},
 	{"gangs", func(_ testing.TB, p *jobs.Planner) { p.Minimum = func(string) int { return 3 } }},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -173,7 +174,7 @@ func BenchmarkRefuse(b *testing.B) {
 func guarantee(b *testing.B, c *victims.Cluster, percent int64) {
 	for _, path := range []string{"root.a", "root.b"} {
 		q, _ := c.Tree().Lookup(path)
-		g := resources.Ratio{Num: percent, Den: 100}.Of(nil, c.Tree().Usage(q))
+		g := ratio.OfVector(c.Tree().Usage(q), percent, 100)
 		require.NoError(b, c.SetGuaranteed(q, resources.Limit{Value: g, Defined: 3}))
 	}
 }

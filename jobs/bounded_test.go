@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
@@ -30,7 +31,7 @@ func drawAnyJob(t *rapid.T) *hardJob {
 	if rapid.Bool().Draw(t, "sizes") {
 		for i := range x.job.Members {
 			m := &x.job.Members[i]
-			m.Size = resources.Ratio{Num: int64(1 + i%3), Den: 3}.Of(nil, m.Size)
+			m.Size = ratio.OfVector(m.Size, int64(1+i%3), 3)
 		}
 	}
 	return x

@@ -15,6 +15,7 @@ import (
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -226,7 +227,7 @@ func (r *roster) checkMembers(c *jobCase) error {
 	clear(r.byKey)
 	// Sums of this decision are sums of sizes of tasks and members, so if all of
 	// them together are in range every one is, and nothing after this checks.
-	c.rem = resources.Copy(c.rem, c.tree.Usage(0)) // what is used with the members so far
+	c.rem = append(c.rem[:0], c.tree.Usage(0)...) // what is used with the members so far
 	for i := range c.job.Members {
 		m := &c.job.Members[i]
 		if m.Key == "" {
@@ -272,10 +273,10 @@ func (r *roster) checkMember(c *jobCase, m *Member) error {
 		case t >= c.types && v != 0:
 			return fmt.Errorf("%d of type %d of %d: %w", v, t, c.types, victims.ErrAmount)
 		case v < 0:
-			return fmt.Errorf("%s %s: %w", schema.Name(t), schema.Amount(t, v), victims.ErrAmount)
+			return fmt.Errorf("%s %s: %w", schema.Name(t), vectors.Text(schema, t, v), victims.ErrAmount)
 		case t < c.types && v > math.MaxInt64-c.rem[t]:
 			return fmt.Errorf("%s %s and %s in use or asked for: %w",
-				schema.Name(t), schema.Amount(t, v), schema.Amount(t, c.rem[t]), victims.ErrRange)
+				schema.Name(t), vectors.Text(schema, t, v), vectors.Text(schema, t, c.rem[t]), victims.ErrRange)
 		case t < c.types:
 			c.rem[t] += v
 		}

@@ -105,7 +105,7 @@ func (c *jobCase) measureHosts() {
 		h := &c.hosts[i]
 		h.now = c.c.Free(c.row(amounts, 3*i), h.id)
 		h.free = c.c.ComingFree(c.row(amounts, 3*i+1), h.id)
-		h.all = resources.Copy(c.row(amounts, 3*i+2), h.free)
+		h.all = append(c.row(amounts, 3*i+2)[:0], h.free...)
 	}
 }
 

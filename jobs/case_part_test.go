@@ -103,7 +103,7 @@ func hostsAreTwin(t *rapid.T) {
 		host := &c.hosts[h]
 		var units []int32
 		var sizes []resources.Vector
-		all := resources.Copy(nil, host.free)
+		all := slices.Clone(host.free)
 		for u := range c.units {
 			here := make(resources.Vector, c.types)
 			found := false
@@ -228,7 +228,7 @@ func furthererIsTwin(t *rapid.T) {
 	// The twin keeps what is free in a list, and asks everything anew.
 	var free []resources.Vector
 	for h := range c.hosts {
-		free = append(free, resources.Copy(nil, c.hosts[h].free))
+		free = append(free, slices.Clone(c.hosts[h].free))
 	}
 	for _, v := range plan.Victims {
 		task := c.c.Task(v.Task)

@@ -253,7 +253,7 @@ func (n *needs) add(c *jobCase, q queue.ID) {
 	for t := range (most.Defined & c.wants).All() {
 		if lack := c.gate.usage(q, t, coming) + c.rem[t] - most.Value[t]; lack > 0 {
 			short[t] = lack
-			headroom = headroom.With(t)
+			headroom |= 1 << t
 		}
 	}
 	// The max and the quota of a queue lack what they lack of one and the same
@@ -262,7 +262,7 @@ func (n *needs) add(c *jobCase, q queue.ID) {
 		for t, lack := range a.Need(c.block(1), c.claim()) {
 			if lack > 0 {
 				short[t] = max(short[t], lack)
-				quota = quota.With(t)
+				quota |= 1 << t
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -211,7 +212,7 @@ func (r *Refusal) because(c *victims.Cluster, reason string) string {
 	s, tree := c.Schema(), c.Tree()
 	bound := func(l resources.Limit) string {
 		most, _ := l.Bound(r.Type)
-		return s.Name(r.Type) + "=" + s.Amount(r.Type, most)
+		return s.Name(r.Type) + "=" + vectors.Text(s, r.Type, most)
 	}
 	switch reason {
 	case rulebook.OverMax, rulebook.HeadroomInside:
@@ -431,14 +432,14 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 	for _, at := range p.Placements {
 		m := &p.Job.Members[at.Member]
 		r.Placements = append(r.Placements, placementReport{
-			Key: m.Key, Node: at.Place, Resources: s.Quantities(m.Size), Further: at.Further,
+			Key: m.Key, Node: at.Place, Resources: vectors.Quantities(s, m.Size), Further: at.Further,
 		})
 	}
 	for i := range p.Victims {
 		v := &p.Victims[i]
 		r.Victims = append(r.Victims, victimReport{
 			Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.Place,
-			Resources: s.Quantities(v.Size), Priority: v.Priority, Rank: v.Rank, Job: v.Job, Whole: v.Whole,
+			Resources: vectors.Quantities(s, v.Size), Priority: v.Priority, Rank: v.Rank, Job: v.Job, Whole: v.Whole,
 			ForNode: v.ForNode, ForHeadroom: v.ForHeadroom, ForQuota: v.ForQuota,
 			OptedOut: v.OptedOut, Originator: v.Originator,
 		})
@@ -459,7 +460,7 @@ func (r *Refusal) report(c *victims.Cluster) *refusalReport {
 		f.Queue, f.Type = c.Tree().Path(r.Queue), s.Name(r.Type)
 	}
 	if !resources.IsZero(r.DomainLacks) {
-		f.DomainLacks = s.Quantities(r.DomainLacks)
+		f.DomainLacks = vectors.Quantities(s, r.DomainLacks)
 	}
 	for i := range r.Breaches {
 		b := &r.Breaches[i]

@@ -130,7 +130,7 @@ func membersOf(k *kind, n int64) resources.Vector {
 func cheapestOn(c *jobCase, h int32, k *kind, n int64) (best sums, found bool) {
 	units := c.unitsOn(h)
 	for set := range 1 << len(units) {
-		free := resources.Copy(nil, c.hosts[h].free)
+		free := slices.Clone(c.hosts[h].free)
 		var cost sums
 		for i, u := range units {
 			if set>>i&1 == 0 {
@@ -218,7 +218,7 @@ func partialIsTwin(t *rapid.T) {
 		}
 	}
 	for h := range c.hosts {
-		free := resources.Copy(nil, c.hosts[h].free)
+		free := slices.Clone(c.hosts[h].free)
 		for _, u := range p.chosen {
 			for _, i := range c.tasksOf(u) {
 				if c.cands[i].host == int32(h) {

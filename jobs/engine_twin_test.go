@@ -485,7 +485,7 @@ func kindsPart(t *rapid.T) {
 		last := int32(-1)
 		for _, m := range c.sorted[k.first:k.end] {
 			require.Equal(t, int32(n), c.kindOf[m])
-			require.Equal(t, k.size, resources.Copy(make(resources.Vector, c.types), c.job.Members[c.todo[m]].Size))
+			require.Equal(t, k.size, slices.Clone(c.job.Members[c.todo[m]].Size))
 			require.Equal(t, last, c.previous[m])
 			require.Greater(t, m, last)
 			last = m

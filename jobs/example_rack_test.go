@@ -29,7 +29,7 @@ func ExampleJob_domain() {
 	}
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	guaranteed, err := schema.Limit(map[string]string{"gpu": "24"})
+	guaranteed, err := schema.ParseLimit("gpu=24")
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "train", Guaranteed: guaranteed}, {Name: "web"},

@@ -26,7 +26,7 @@ func ExamplePlanner_Together() {
 	}
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	guaranteed, err := schema.Limit(map[string]string{"gpu": "8"})
+	guaranteed, err := schema.ParseLimit("gpu=8")
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "research", Guaranteed: guaranteed},

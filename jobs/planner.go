@@ -233,7 +233,7 @@ func (d *decision) atGate() *trigger.Case {
 	g, job := &d.entry, d.job
 	// Before the last member, the largest, there are all the others. Of asks in order the
 	// last is what it is.
-	d.before = resources.Copy(d.before, d.rem)
+	d.before = append(d.before[:0], d.rem...)
 	list := d.unplaced
 	if d.p.inOrder {
 		list = list[len(list)-1:]

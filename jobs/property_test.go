@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -35,7 +34,7 @@ func propertyMonotone(t *rapid.T) {
 
 	id, _ := h.cluster.LookupNode(rapid.SampledFrom(c.World.Nodes).Draw(t, "node").Name)
 	node := h.cluster.Node(id)
-	node.Capacity = resources.Copy(nil, node.Capacity)
+	node.Capacity = slices.Clone(node.Capacity)
 	node.Capacity[rapid.IntRange(0, len(node.Capacity)-1).Draw(t, "type")] += rapid.Int64Range(1, 4).Draw(t, "more")
 	if err := h.cluster.UpdateNode(&node); err != nil {
 		t.Skip("capacities beyond all")

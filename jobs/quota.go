@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -81,9 +82,9 @@ func (s *Allowances) Set(q queue.ID, quota Allowance) error {
 	}
 	*e = entry{
 		quota: Allowance{
-			Min:     resources.Merge(resources.Limit{}, quota.Min, resources.Limit{}),
-			Max:     resources.Merge(resources.Limit{}, quota.Max, resources.Limit{}),
-			Waiting: resources.Copy(nil, quota.Waiting[:min(len(quota.Waiting), s.tree.Schema().Len())]),
+			Min:     resources.AddOnlyExisting(resources.Limit{}, quota.Min, nil),
+			Max:     resources.AddOnlyExisting(resources.Limit{}, quota.Max, nil),
+			Waiting: slices.Clone(quota.Waiting[:min(len(quota.Waiting), s.tree.Schema().Len())]),
 		},
 		set: true,
 	}
@@ -123,7 +124,7 @@ func (s *Allowances) badAmounts(quota *Allowance) (problems []error) {
 		case i >= schema.Len():
 			problems = append(problems, fmt.Errorf("%w: %s %d of type %d of %d", errAmount, name, v, i, schema.Len()))
 		case v < 0:
-			problems = append(problems, fmt.Errorf("%w: %s %s %s", errAmount, name, schema.Name(i), schema.Amount(i, v)))
+			problems = append(problems, fmt.Errorf("%w: %s %s %s", errAmount, name, schema.Name(i), vectors.Text(schema, i, v)))
 		}
 	}
 	for i := range quota.Min.Defined.All() {
@@ -150,7 +151,7 @@ func (s *Allowances) inverted(quota *Allowance) (problems []error) {
 		most, _ := quota.Max.Bound(i)
 		if least > most && most >= 0 && i < schema.Len() { // a negative one is a problem by itself
 			problems = append(problems, fmt.Errorf("%w: %s: min %s, max %s",
-				errMinAboveMax, schema.Name(i), schema.Amount(i, least), schema.Amount(i, most)))
+				errMinAboveMax, schema.Name(i), vectors.Text(schema, i, least), vectors.Text(schema, i, most)))
 		}
 	}
 	return problems
@@ -203,7 +204,7 @@ func (b *Breach) over() int64 { return sat.Sub(b.Rem, room(b.Bound, b.Used, b.Wi
 //	used-max: root.a: cpu: 15 used and 6 asked for are above the max of 20 by 1
 func (b *Breach) Text(tree *queue.Tree) string {
 	s := tree.Schema()
-	amount := func(v int64) string { return s.Amount(b.Type, v) }
+	amount := func(v int64) string { return vectors.Text(s, b.Type, v) }
 	sum := amount(b.Used) + " used and "
 	bound := "max"
 	switch b.Formula {
@@ -359,7 +360,7 @@ func (l *Ledger) Read(leaf queue.ID) {
 		a := &l.accounts[i]
 		a.Used, a.NonPreemptible, a.Waiting = cut(), cut(), cut()
 		if l.Present {
-			a.Used = resources.Copy(a.Used, tree.Usage(a.Queue))
+			a.Used = append(a.Used[:0], tree.Usage(a.Queue)...)
 		} else {
 			a.Used = tree.Effective(a.Used, a.Queue)
 		}

@@ -262,7 +262,7 @@ func (s *search) lacks(want, free resources.Vector) {
 // in the queues. Law 2 is not asked.
 func (s *search) conceivable() bool {
 	for n, short := range s.needs.short {
-		s.sum = resources.Copy(s.sum, short)
+		s.sum = append(s.sum[:0], short...)
 		for i := range s.cands {
 			if c := &s.cands[i]; s.grades[i].usable && int(c.leaf.Level) <= n {
 				s.sum = resources.Sub(s.sum, s.sum, c.size)

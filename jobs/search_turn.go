@@ -303,7 +303,7 @@ func (d *decision) relax() (changed bool, err error) {
 		if q == d.rules.needy.Needy || g.Defined == 0 {
 			continue
 		}
-		x.least = resources.Copy(x.least, g.Value)
+		x.least = append(x.least[:0], g.Value...)
 		for t := range g.Defined.All() {
 			used := d.gate.usage(q, t, coming)
 			x.least[t] = max(min(x.least[t], used)-(d.rem[t]-size.At(t)), 0)

@@ -417,7 +417,7 @@ func (h *history) lower() string {
 	q := rapid.SampledFrom(queues).Draw(h.T, "lowered")
 	least, used := tree.Guaranteed(q).Value.At(0), tree.Effective(nil, q)[0]
 	limit := resources.Limit{Value: make(resources.Vector, h.cluster.Schema().Len())}
-	limit.Value[0], limit.Defined = least+rapid.Int64Range(0, used-least).Draw(h.T, "max"), limit.Defined.With(0)
+	limit.Value[0], limit.Defined = least+rapid.Int64Range(0, used-least).Draw(h.T, "max"), limit.Defined|1<<0
 	if h.cluster.SetMax(q, limit) != nil {
 		return "" // below what children or other types are guaranteed
 	}

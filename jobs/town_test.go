@@ -149,7 +149,7 @@ func (w *town) limit(text string) (l resources.Limit) {
 	for i, word := range strings.Split(text, "/") {
 		if word != "" {
 			l.Value[i] = w.size("0/" + word)[1] * []int64{1000, 1}[i]
-			l.Defined = l.Defined.With(i)
+			l.Defined |= 1 << i
 		}
 	}
 	return l

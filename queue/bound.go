@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -158,7 +159,7 @@ func (t *Tree) Add(leaf ID, size resources.Vector) error {
 		if v > math.MaxInt64-total[i] {
 			s := t.schema
 			return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %s %s where the root uses %s",
-				errRange, s.Name(i), s.Amount(i, v), s.Amount(i, total[i]))}
+				errRange, s.Name(i), vectors.Text(s, i, v), vectors.Text(s, i, total[i]))}
 		}
 	}
 	t.along(t.usage, leaf, size, +1)
@@ -237,7 +238,7 @@ func (t *Tree) covers(leaf ID, size resources.Vector, have func(ID, int) int64) 
 func (t *Tree) amountError(leaf ID, i int, v int64) error {
 	s := t.schema
 	return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %s %s where %s are used and %s of them leave",
-		errAmount, s.Name(i), s.Amount(i, v), s.Amount(i, t.Usage(leaf)[i]), s.Amount(i, t.marked(leaf, i)))}
+		errAmount, s.Name(i), vectors.Text(s, i, v), vectors.Text(s, i, t.Usage(leaf)[i]), vectors.Text(s, i, t.marked(leaf, i)))}
 }
 
 // along adds sign times size to the rows of block from leaf to the root. It goes
@@ -351,7 +352,7 @@ func (t *Tree) Trigger(leaf ID, types resources.Mask, before resources.Vector) (
 		// On a path the lower queue has the larger number.
 		x.Governed, x.Needy = true, max(x.Needy, q)
 		if g, _ := t.Guaranteed(q).Bound(i); t.effective(q, i) >= g-before.At(i) {
-			x.Met = x.Met.With(i)
+			x.Met |= 1 << i
 		}
 	}
 	return x

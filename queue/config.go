@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -277,16 +278,16 @@ func badBounds(s *resources.Schema, p promise) (problems []error) {
 			case i >= s.Len():
 				problems = append(problems, fmt.Errorf("%w: %s of type %d of %d", ErrType, b.name, i, s.Len()))
 			case v < 0:
-				problems = append(problems, fmt.Errorf("%w: %s %s %s", ErrNegative, b.name, s.Name(i), s.Amount(i, v)))
+				problems = append(problems, fmt.Errorf("%w: %s %s %s", ErrNegative, b.name, s.Name(i), vectors.Text(s, i, v)))
 			}
 		}
 	}
-	for i, name := range s.All() {
+	for i := range s.Len() {
 		g, hasG := sound(p.guaranteed, i)
 		m, hasM := sound(p.max, i)
 		if hasG && hasM && g > m {
 			problems = append(problems, fmt.Errorf("%w: %s: guaranteed %s, max %s",
-				ErrAboveMax, name, s.Amount(i, g), s.Amount(i, m)))
+				ErrAboveMax, s.Name(i), vectors.Text(s, i, g), vectors.Text(s, i, m)))
 		}
 	}
 	return problems
@@ -305,20 +306,21 @@ func overCommitted(s *resources.Schema, own promise, children []promise) (proble
 	problem := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf("%w: %s", ErrOverCommitted, fmt.Sprintf(format, args...)))
 	}
-	for i, name := range s.All() {
+	for i := range s.Len() {
+		name := s.Name(i)
 		g, hasG := sound(own.guaranteed, i)
 		m, hasM := sound(own.max, i)
 		for _, child := range children {
 			if v, ok := sound(child.max, i); ok && hasM && v > m {
-				problem("%s: max %s of child %q is above the max %s", name, s.Amount(i, v), child.name, s.Amount(i, m))
+				problem("%s: max %s of child %q is above the max %s", name, vectors.Text(s, i, v), child.name, vectors.Text(s, i, m))
 			}
 		}
 		sum := sumOf(children, i)
 		if hasG && sum.above(g) {
-			problem("%s: children are guaranteed %s of the guaranteed %s", name, sum.text(s, i), s.Amount(i, g))
+			problem("%s: children are guaranteed %s of the guaranteed %s", name, sum.text(s, i), vectors.Text(s, i, g))
 		}
 		if hasM && sum.above(m) {
-			problem("%s: children are guaranteed %s of the max %s", name, sum.text(s, i), s.Amount(i, m))
+			problem("%s: children are guaranteed %s of the max %s", name, sum.text(s, i), vectors.Text(s, i, m))
 		}
 	}
 	return problems
@@ -345,9 +347,9 @@ func (s sum) above(bound int64) bool { return s.more || s.amount > bound }
 
 func (s sum) text(schema *resources.Schema, i int) string {
 	if s.more {
-		return "more than " + schema.Amount(i, s.amount)
+		return "more than " + vectors.Text(schema, i, s.amount)
 	}
-	return schema.Amount(i, s.amount)
+	return vectors.Text(schema, i, s.amount)
 }
 
 // warnOfCages warns of every fence with a guarantee and none below it. An ask

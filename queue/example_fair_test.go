@@ -181,7 +181,7 @@ func ExampleFairShares_incremental() {
 // branch is a tree of its own for that, and the guarantee its capacity.
 func ExampleFairShares_branch() {
 	schema, _ := resources.NewSchema("gpu")
-	eight, _ := schema.Limit(map[string]string{"gpu": "8"})
+	eight, _ := schema.ParseLimit("gpu=8")
 	branch := queue.Config{Name: "research", Guaranteed: eight, Children: []queue.Config{
 		{Name: "notebooks"}, {Name: "training", Properties: map[string]string{"fair.weight": "3"}},
 	}}

@@ -40,7 +40,7 @@ func cpu() *resources.Schema {
 }
 
 func limit(schema *resources.Schema, amount string) resources.Limit {
-	l, err := schema.Limit(map[string]string{"cpu": amount})
+	l, err := schema.ParseLimit("cpu=" + amount)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func use(tree *queue.Tree, path, amount string) {
 	if !ok {
 		log.Fatal("no queue ", path)
 	}
-	size, err := tree.Schema().Vector(map[string]string{"cpu": amount})
+	size, err := tree.Schema().Parse("cpu=" + amount)
 	if err != nil {
 		log.Fatal(err)
 	}

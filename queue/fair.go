@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -33,7 +35,7 @@ type FairShares struct {
 	by      []int64 // what the children are dealt to by: their bases, then weights
 	parts   []int64 // what they get
 	extra   []int64 // beyond their bases
-	divider resources.Divider
+	divider vectors.Divider
 }
 
 // Divide computes the share of every queue in each type of capacity. Name only what you
@@ -65,7 +67,7 @@ func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resourc
 	for i := range capacity.Defined.All() {
 		most, _ := capacity.Bound(i)
 		if f.claim(i, demand, most) {
-			f.scarce = f.scarce.With(i)
+			f.scarce |= 1 << i
 		}
 		f.dealt[i] = min(f.claims[Root].want, most)
 		for q := Root; int(q) < t.Len(); q++ {
@@ -90,7 +92,7 @@ func Scarce(t *Tree, demand []resources.Vector, capacity resources.Limit) (scarc
 	f := FairShares{tree: t, claims: make([]claim, t.Len())}
 	for i := range capacity.Defined.All() {
 		if most, _ := capacity.Bound(i); f.claim(i, demand, most) {
-			scarce = scarce.With(i)
+			scarce |= 1 << i
 		}
 	}
 	return scarce, nil
@@ -184,9 +186,9 @@ func checkDivision(t *Tree, demand []resources.Vector, capacity resources.Limit)
 		case i >= s.Len():
 			problem(fmt.Errorf("%w: capacity of type %d of %d", ErrType, i, s.Len()))
 		case most < 0:
-			problem(fmt.Errorf("%w: capacity %s %s", ErrNegative, s.Name(i), s.Amount(i, most)))
+			problem(fmt.Errorf("%w: capacity %s %s", ErrNegative, s.Name(i), vectors.Text(s, i, most)))
 		case !isSummable(t, demand, i):
-			problem(fmt.Errorf("%w: %s is demanded by more than %s", errRange, s.Name(i), s.Amount(i, math.MaxInt64)))
+			problem(fmt.Errorf("%w: %s is demanded by more than %s", errRange, s.Name(i), vectors.Text(s, i, math.MaxInt64)))
 		}
 	}
 	return errors.Join(problems...)
@@ -328,7 +330,7 @@ func (f *FairShares) level(rest int64) {
 func (f *FairShares) cut(demand []resources.Vector) {
 	t := f.tree
 	f.shares = append(f.shares[:0], f.dealt...)
-	if f.scarce.Len() < 2 {
+	if bits.OnesCount64(uint64(f.scarce)) < 2 {
 		return
 	}
 	for q := ID(t.Len() - 1); q >= Root; q-- {

@@ -4,6 +4,7 @@ package queue
 
 import (
 	"fmt"
+	"math/bits"
 	"testing"
 
 	"github.com/go-preempt/preempt/resources"
@@ -55,7 +56,7 @@ func BenchmarkFairShares(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(f.Scarce().Len()), "scarce")
+			b.ReportMetric(float64(bits.OnesCount64(uint64(f.Scarce()))), "scarce")
 		})
 	}
 }

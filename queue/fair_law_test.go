@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 	"strconv"
 	"testing"
@@ -98,7 +99,7 @@ func fairTwin(t *rapid.T) {
 				t.Fatalf("dealt %d to %s in type %d, want %s", got, path, i, want[path].RatString())
 			}
 			if d.tree.IsLeaf(q) && want[path].Cmp(d.twin.want(path, i)) < 0 {
-				scarce = scarce.With(i)
+				scarce |= 1 << i
 			}
 		}
 	}
@@ -280,7 +281,7 @@ func fairTypesAlone(t *rapid.T) {
 	}
 	for i := range d.capacity.Defined.All() {
 		var alone FairShares
-		only := resources.Limit{Value: d.capacity.Value, Defined: resources.Mask(0).With(i)}
+		only := resources.Limit{Value: d.capacity.Value, Defined: 1 << i}
 		if err := alone.Divide(d.tree, d.demand, only); err != nil {
 			t.Fatal(err)
 		}
@@ -390,7 +391,7 @@ func fairCutToUse(t *rapid.T) {
 			switch {
 			case share > dealt, number(share).Cmp(least(number(dealt), base)) < 0:
 				t.Fatalf("%s has %d of type %d, and was dealt %d with a base of %s", path, share, i, dealt, base.RatString())
-			case d.shares.Scarce().Len() < 2 || !d.shares.Scarce().Has(i):
+			case bits.OnesCount64(uint64(d.shares.Scarce())) < 2 || !d.shares.Scarce().Has(i):
 				check(t, share, dealt, "share of", path)
 			case part != nil && number(share-1).Cmp(new(big.Rat).Mul(part, number(max(d.demand[q].At(i), 0)))) >= 0 && number(share).Cmp(base) > 0:
 				t.Fatalf("%s keeps %d of type %d, and can use %s of its demand", path, share, i, part.RatString())

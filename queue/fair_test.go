@@ -46,9 +46,9 @@ func shareCases(t testing.TB) []shareCase {
 // limitOf turns amounts by name into a limit.
 func limitOf(s *resources.Schema, amounts map[string]int64) (l resources.Limit) {
 	l.Value = make(resources.Vector, s.Len())
-	for i, name := range s.All() {
-		if v, ok := amounts[name]; ok {
-			l.Value[i], l.Defined = v, l.Defined.With(i)
+	for i := range s.Len() {
+		if v, ok := amounts[s.Name(i)]; ok {
+			l.Value[i], l.Defined = v, l.Defined|1<<i
 		}
 	}
 	return l

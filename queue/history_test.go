@@ -88,10 +88,10 @@ func (m *machine) compare(t *rapid.T, tree *Tree, w *twin) {
 		m.vector = tree.Surplus(m.vector, q)
 		m.limit = tree.Headroom(m.limit, q)
 		effective := tree.Effective(nil, q)
-		for i, name := range w.schema.All() {
+		for i := range w.schema.Len() {
 			same := func(what string, got, want any) {
 				if got != want {
-					t.Fatalf("%s of %s in %s: %v, want %v, of\n%s", what, name, path, got, want, tree)
+					t.Fatalf("%s of %s in %s: %v, want %v, of\n%s", what, w.schema.Name(i), path, got, want, tree)
 				}
 			}
 			same("usage", tree.Usage(q)[i], w.sum(w.used, path, i))

@@ -216,8 +216,8 @@ func madeAtRunTime(q Config, template *Config) Config {
 		template = q.Template
 	}
 	if len(q.Children) == 0 && template != nil {
-		q.Guaranteed = resources.Merge(resources.Limit{}, q.Guaranteed, template.Guaranteed)
-		q.Max = resources.Merge(resources.Limit{}, q.Max, template.Max)
+		q.Guaranteed = merged(q.Guaranteed, template.Guaranteed)
+		q.Max = merged(q.Max, template.Max)
 		q.take(template, func(*saying) bool { return true })
 	}
 	q.Children = slices.Clone(q.Children)
@@ -225,6 +225,14 @@ func madeAtRunTime(q Config, template *Config) Config {
 		q.Children[i] = madeAtRunTime(child, template)
 	}
 	return q
+}
+
+// merged returns own, and other in types that own does not bound.
+func merged(own, other resources.Limit) resources.Limit {
+	other.Defined &^= own.Defined
+	all := resources.AddOnlyExisting(resources.Limit{}, own, nil)
+	rest := resources.AddOnlyExisting(resources.Limit{}, other, nil)
+	return resources.Limit{Value: resources.Add(all.Value, all.Value, rest.Value), Defined: all.Defined | rest.Defined}
 }
 
 func copyOfLimit(l resources.Limit) resources.Limit {

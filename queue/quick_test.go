@@ -34,7 +34,7 @@ func limit(text string) (l resources.Limit) {
 			panic("no limit: " + text)
 		}
 		l.Value[i] = v
-		l.Defined = l.Defined.With(i)
+		l.Defined |= 1 << i
 	}
 	return l
 }

@@ -49,7 +49,8 @@ func (t *Tree) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("queues")
 	head := treeLine{Strict: t.strict}
-	for _, name := range t.schema.All() {
+	for i := range t.schema.Len() {
+		name := t.schema.Name(i)
 		x.Check("type", name)
 		head.Types = append(head.Types, name)
 	}

@@ -221,7 +221,7 @@ func (b *bounds) set(s *resources.Schema, q ID, l resources.Limit) {
 		v, ok := l.Bound(i)
 		b.values[int(q)*s.Len()+i] = v
 		if ok {
-			b.defined[q] = b.defined[q].With(i)
+			b.defined[q] |= 1 << i
 		}
 	}
 }

@@ -115,7 +115,7 @@ func trigger(t *rapid.T) {
 			needy = governing
 		}
 		if g, _ := w.config[governing].Guaranteed.Bound(i); w.effective(governing, i) >= g {
-			met = met.With(i)
+			met |= 1 << i
 		}
 	}
 	check(t, got.Governed, needy != "", "Governed")

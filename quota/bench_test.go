@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -54,7 +55,7 @@ func broad(t testing.TB, tasks, leaves int) *victims.Cluster {
 		require.NoError(t, err)
 	}
 	for _, w := range all {
-		half := resources.Ratio{Num: 1, Den: 2}.Of(nil, tree.Usage(w))
+		half := ratio.OfVector(tree.Usage(w), 1, 2)
 		require.NoError(t, c.SetGuaranteed(w, resources.Limit{Value: half, Defined: 7}))
 	}
 	return c
@@ -62,7 +63,7 @@ func broad(t testing.TB, tasks, leaves int) *victims.Cluster {
 
 // shareOf returns a max of a share of what a queue uses of some types.
 func shareOf(c *victims.Cluster, q queue.ID, num, den int64, types resources.Mask) resources.Limit {
-	return resources.Limit{Value: resources.Ratio{Num: num, Den: den}.Of(nil, c.Tree().Usage(q)), Defined: types}
+	return resources.Limit{Value: ratio.OfVector(c.Tree().Usage(q), num, den), Defined: types}
 }
 
 // The cost of an enforcement by the number of tasks and leaves, and by what is to

@@ -165,7 +165,7 @@ func (c *trial) limit(a world.Amounts) resources.Limit {
 	l := resources.Limit{Value: make(resources.Vector, len(c.World.Types))}
 	for i, name := range c.World.Types {
 		if v, ok := a[name]; ok {
-			l.Value[i], l.Defined = v, l.Defined.With(i)
+			l.Value[i], l.Defined = v, l.Defined|1<<i
 		}
 	}
 	return l

@@ -245,7 +245,7 @@ func (x *enforcement) isShort(p queue.ID, goal resources.Vector) bool {
 
 // beyond sets dst to amounts, less others in the types of the target, at least 0.
 func (x *enforcement) beyond(dst, amounts, others resources.Vector) resources.Vector {
-	dst = resources.Copy(dst, amounts)
+	dst = append(dst[:0], amounts...)
 	for _, t := range x.list {
 		dst[t] = max(dst[t]-others[t], 0)
 	}
@@ -255,7 +255,7 @@ func (x *enforcement) beyond(dst, amounts, others resources.Vector) resources.Ve
 // roomOf sets dst to what tasks below p may sum to yet, in all queues that they
 // are in, for a goal: with Exact, no more than that.
 func (x *enforcement) roomOf(dst resources.Vector, p queue.ID, goal resources.Vector) resources.Vector {
-	dst = resources.Copy(dst, x.above)
+	dst = append(dst[:0], x.above...)
 	for ; p >= x.q; p, _ = x.tree.Parent(p) {
 		dst = resources.Min(dst, dst, x.row(x.room, p))
 		if p == x.q {
@@ -275,7 +275,7 @@ func (x *enforcement) roomOf(dst resources.Vector, p queue.ID, goal resources.Ve
 func (x *enforcement) keeper(leaf queue.ID, size resources.Vector) (keeper queue.ID, kept bool) {
 	for p := range x.tree.Up(leaf) {
 		if p >= x.q {
-			x.vector = resources.Copy(x.vector, x.row(x.room, p))
+			x.vector = append(x.vector[:0], x.row(x.room, p)...)
 		} else {
 			x.vector = x.tree.Surplus(x.vector, p)
 			x.vector = resources.Sub(x.vector, x.vector, x.row(x.freed, x.q))

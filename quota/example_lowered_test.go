@@ -41,7 +41,7 @@ func Example() {
 	}
 
 	timing := quota.NewTiming(tree)
-	ten, err := schema.Limit(map[string]string{"gpu": "10"})
+	ten, err := schema.ParseLimit("gpu=10")
 	check(err)
 	check(cluster.SetMax(vision, ten))
 	check(timing.Observe(quota.Quota{Queue: vision, Max: ten, Delay: 5 * time.Minute}, now))

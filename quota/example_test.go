@@ -172,8 +172,8 @@ func check(err error) {
 
 func ExamplePreemptable() {
 	schema, _ := resources.NewSchema("cpu", "memory")
-	most, _ := schema.Limit(map[string]string{"cpu": "100"})
-	usage, _ := schema.Vector(map[string]string{"cpu": "500", "memory": "100Gi"})
+	most, _ := schema.ParseLimit("cpu=100")
+	usage, _ := schema.Parse("cpu=500 memory=100Gi")
 	fmt.Println(schema.Format(quota.Preemptable(nil, most, usage)))
 	// Output: cpu=400
 }

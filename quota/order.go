@@ -5,6 +5,7 @@ package quota
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -95,7 +96,7 @@ func (x *enforcement) orderOf(t *victims.Task) (order uint64) {
 // many types it has beside them.
 func (x *enforcement) match(size resources.Vector) (exact bool, others int) {
 	has := resources.Positive(size)
-	return has == x.wanted, (has &^ x.wanted).Len()
+	return has == x.wanted, bits.OnesCount64(uint64(has &^ x.wanted))
 }
 
 // ageOf returns a number that is lower for younger tasks. If it is not known when

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -154,19 +155,19 @@ type jobReport struct {
 func (o *Outcome) Report(c *victims.Cluster) any {
 	s, path := c.Schema(), c.Tree().Path
 	r := &report{
-		Summary: o.Summary(c), Result: o.Result, Queue: path(o.Queue), Max: s.Bounds(o.Max),
-		Usage: s.Quantities(o.Usage), Target: s.Quantities(o.Target),
-		Freed: s.Quantities(o.Freed), Shortfall: s.Quantities(o.Shortfall),
+		Summary: o.Summary(c), Result: o.Result, Queue: path(o.Queue), Max: vectors.Bounds(s, o.Max),
+		Usage: vectors.Quantities(s, o.Usage), Target: vectors.Quantities(s, o.Target),
+		Freed: vectors.Quantities(s, o.Freed), Shortfall: vectors.Quantities(s, o.Shortfall),
 		Victims: []any{}, Grants: append([]string(nil), o.Grants...),
 		Overrun: o.Overrun, Proven: o.Proven, Steps: o.Steps,
 	}
 	for i := range o.Parts {
 		p := &o.Parts[i]
-		r.Parts = append(r.Parts, partReport{path(p.Queue), s.Quantities(p.Amount)})
+		r.Parts = append(r.Parts, partReport{path(p.Queue), vectors.Quantities(s, p.Amount)})
 	}
 	for i := range o.Leaves {
 		l := &o.Leaves[i]
-		r.Leaves = append(r.Leaves, leafReport{path(l.Queue), s.Quantities(l.Asked), s.Quantities(l.Freed), l.Victims})
+		r.Leaves = append(r.Leaves, leafReport{path(l.Queue), vectors.Quantities(s, l.Asked), vectors.Quantities(s, l.Freed), l.Victims})
 	}
 	for i := range o.Victims {
 		r.Victims = append(r.Victims, o.Victims[i].Report(s))
@@ -297,7 +298,7 @@ func remarks(v *victims.Victim) (s string) {
 // stop says what keeps how much.
 func (w writer) stop(s *Stop) {
 	schema := w.c.Schema()
-	amount := plain.Line(schema.Name(s.Type) + "=" + schema.Amount(s.Type, s.Amount))
+	amount := plain.Line(schema.Name(s.Type) + "=" + vectors.Text(schema, s.Type, s.Amount))
 	text := ruleTexts[s.Rule]
 	if s.Rule == "guarantee" {
 		text = fmt.Sprintf("needed for the guarantee of %s, %s", w.queue(s.Queue), w.limit(w.c.Tree().Guaranteed(s.Queue)))

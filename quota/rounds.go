@@ -4,6 +4,7 @@ package quota
 
 import (
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -18,7 +19,7 @@ type rounds struct {
 	share      []int64          // what it is asked for in the present round
 	dry        []resources.Mask // the types of which a queue could not give what it was asked for
 
-	divider            resources.Divider
+	divider            vectors.Divider
 	weights, quotients []int64
 	vector             resources.Vector // see stillOpen
 }
@@ -88,7 +89,7 @@ func (x *enforcement) ask(p queue.ID, amounts resources.Vector) {
 	goal, freed := x.row(x.rounds.goal, p), x.row(x.freed, p)
 	for _, t := range x.list {
 		if freed[t] < goal[t] {
-			x.rounds.dry[p-x.q] = x.rounds.dry[p-x.q].With(t)
+			x.rounds.dry[p-x.q] |= 1 << t
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (x *enforcement) search(p queue.ID, goal resources.Vector, whole bool) (mor
 			x.gather(w)
 		}
 	}
-	f.had = resources.Copy(f.had, x.row(x.freed, p))
+	f.had = append(f.had[:0], x.row(x.freed, p)...)
 	x.lift(p)
 	n, hope := x.hope(p, goal)
 	if hope && (!x.goesOn() || !x.allow(n)) {
@@ -310,7 +310,7 @@ var onlyOne = []int32{0}
 func (x *enforcement) pose(p queue.ID, goal resources.Vector, whole bool) {
 	f := &x.finder
 	k, problem := &f.poser, &f.problem
-	k.need = resources.Copy(k.need, x.row(f.most, p))
+	k.need = append(k.need[:0], x.row(f.most, p)...)
 	k.needs[0] = k.need
 	k.bounds, k.units, k.parts = k.bounds[:0], k.units[:0], k.parts[:0]
 	k.lists, k.counts, k.roomOf = k.lists[:0], k.counts[:0], k.roomOf[:0]

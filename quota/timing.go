@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -258,15 +259,15 @@ func (s Quota) Check(tree *queue.Tree) error {
 		case i >= schema.Len():
 			report("%w: max of type %d of %d", queue.ErrType, i, schema.Len())
 		case m < 0:
-			report("%w: max %s %s", queue.ErrNegative, plain.Line(schema.Name(i)), schema.Amount(i, m))
+			report("%w: max %s %s", queue.ErrNegative, plain.Line(schema.Name(i)), vectors.Text(schema, i, m))
 		case promised && m < g:
 			report("%w: %s: guaranteed %s, max %s", queue.ErrAboveMax,
-				plain.Line(schema.Name(i)), schema.Amount(i, g), schema.Amount(i, m))
+				plain.Line(schema.Name(i)), vectors.Text(schema, i, g), vectors.Text(schema, i, m))
 		case promised && m == g && s.Delay > 0:
 			// "With delay > 0, max must be above guaranteed in every type that
 			// both define."
 			report("%w: %s: guaranteed %s, max %s, delay %v", errGuaranteed,
-				plain.Line(schema.Name(i)), schema.Amount(i, g), schema.Amount(i, m), s.Delay)
+				plain.Line(schema.Name(i)), vectors.Text(schema, i, g), vectors.Text(schema, i, m), s.Delay)
 		}
 	}
 	return errors.Join(problems...)

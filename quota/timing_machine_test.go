@@ -161,12 +161,13 @@ func (m *timingMachine) drawQueue(t *rapid.T) queue.ID {
 func (m *timingMachine) tell(t *rapid.T, q queue.ID, limits map[string]int64, delay time.Duration) {
 	s := Quota{Queue: q, Max: resources.Limit{Value: make(resources.Vector, 2)}, Delay: delay}
 	bad := delay < 0
-	for i, name := range m.tree.Schema().All() {
+	for i := range m.tree.Schema().Len() {
+		name := m.tree.Schema().Name(i)
 		limit, ok := limits[name]
 		if !ok {
 			continue
 		}
-		s.Max.Value[i], s.Max.Defined = limit, s.Max.Defined.With(i)
+		s.Max.Value[i], s.Max.Defined = limit, s.Max.Defined|1<<i
 		bad = bad || limit < 0
 		if m.paths[q] == "root.p.q" && name == "gpu" { // guaranteed 2
 			bad = bad || limit < 2 || limit == 2 && delay > 0

@@ -4,6 +4,7 @@ package resources
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -32,9 +33,7 @@ func BenchmarkVector(b *testing.B) {
 		{"Sub", Sub},
 		{"Min", Min},
 		{"Max", Max},
-		{"Copy", func(dst, x, _ Vector) Vector { return Copy(dst, x) }},
 		{"Scale", func(dst, x, _ Vector) Vector { return Scale(dst, x, 3) }},
-		{"Ratio", func(dst, x, _ Vector) Vector { return Ratio{2, 3}.Of(dst, x) }},
 	} {
 		b.Run(verb.name+"/"+benchName(), func(b *testing.B) {
 			b.ReportAllocs()
@@ -47,7 +46,7 @@ func BenchmarkVector(b *testing.B) {
 
 func BenchmarkTest(b *testing.B) {
 	x, y, l := benchVectors()
-	z := Copy(nil, x)
+	z := slices.Clone(x)
 	for _, test := range []struct {
 		name string
 		f    func() bool
@@ -83,7 +82,6 @@ func BenchmarkLimit(b *testing.B) {
 		{"SubOnlyExisting", func(dst Limit) Limit { return SubOnlyExisting(dst, l, x) }},
 		{"AddOnlyExisting", func(dst Limit) Limit { return AddOnlyExisting(dst, l, x) }},
 		{"Tighten", func(dst Limit) Limit { return Tighten(dst, own, l) }},
-		{"Merge", func(dst Limit) Limit { return Merge(dst, own, l) }},
 	} {
 		b.Run(verb.name+"/"+benchName(), func(b *testing.B) {
 			b.ReportAllocs()
@@ -124,24 +122,6 @@ func BenchmarkSchema(b *testing.B) {
 			s.Format(v)
 		}
 	})
-}
-
-// A division with a remainder for every weight, all of which are sorted.
-func BenchmarkDivide(b *testing.B) {
-	for _, n := range []int{3, 1000} {
-		weights := make([]int64, n)
-		for i := range weights {
-			weights[i] = int64(i)*7919%1009 + 1
-		}
-		b.Run(fmt.Sprintf("weights=%d", n), func(b *testing.B) {
-			var d Divider
-			var parts []int64
-			b.ReportAllocs()
-			for b.Loop() {
-				parts = d.Divide(parts, 100003, weights)
-			}
-		})
-	}
 }
 
 func BenchmarkQuantity(b *testing.B) {

@@ -7,15 +7,17 @@
 // a size, a capacity. A [Limit] bounds some types: a guarantee or a max. A type that a
 // limit does not name is not limited; a limit of zero is one.
 //
-// # Amounts
+// # Units
 //
-// An amount is an int64 in base units: thousandths for cpu and vcore, ones (bytes,
-// devices) for everything else. [ParseQuantity] reads Kubernetes quantities exactly.
-// Ratios and shares are compared in 128 bits, and no float decides anything.
+// An amount is an int64 in base units, which the name of its type decides: thousandths for
+// cpu and vcore, ones (bytes, devices) for all else. So write amounts as text:
 //
-// Arithmetic saturates at ±math.MaxInt64, and math.MinInt64 is read as -math.MaxInt64;
-// otherwise it is exact. [Over] and [Short] are clamped at zero; only [Sub] and
-// [SubOnlyExisting] are signed.
+//	size, err := schema.Parse("cpu=8 gpu=1 memory=64Gi") // 8000, 1, 68719476736
+//
+// Ratios and shares are compared in 128 bits, and no float decides anything. Arithmetic
+// saturates at ±math.MaxInt64, and math.MinInt64 is read as -math.MaxInt64; otherwise it
+// is exact. [Over] and [Short] are clamped at zero; only [Sub] and [SubOnlyExisting] are
+// signed.
 //
 // # Calling convention
 //

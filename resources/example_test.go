@@ -149,15 +149,6 @@ func ExampleSchema_FormatLimit() {
 	// none
 }
 
-func ExampleSchema_Amount() {
-	schema, _ := resources.NewSchema("cpu", "memory")
-	fmt.Println(schema.Amount(0, 2500), schema.Amount(1, 1536<<20), schema.Amount(1, 3<<20))
-	fmt.Println(resources.FormatQuantity("cpu", 2500), resources.FormatQuantity("memory", 1536<<20), resources.FormatQuantity("memory", 3<<20))
-	// Output:
-	// 2.5 1.5Gi 3Mi
-	// 2500m 1536Mi 3Mi
-}
-
 func ExampleParseQuantity() {
 	for _, q := range []struct{ typeName, text string }{
 		{"cpu", "1.5"},

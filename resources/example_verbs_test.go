@@ -46,22 +46,6 @@ func ExampleScale() {
 	// [1500 9223372036854775807]
 }
 
-// A third of an amount, rounded toward zero.
-func ExampleRatio_Of() {
-	fmt.Println(resources.Ratio{Num: 1, Den: 3}.Of(nil, resources.Vector{9, 10, -11}))
-	// Output:
-	// [3 3 -3]
-}
-
-func ExampleCopy() {
-	x := resources.Vector{1, 2}
-	y := resources.Copy(nil, x)
-	y[0] = 7
-	fmt.Println(x, y)
-	// Output:
-	// [1 2] [7 2]
-}
-
 func ExampleFits() {
 	free := resources.Vector{2000, 4}
 	fmt.Println(resources.Fits(resources.Vector{2000}, free))
@@ -97,13 +81,14 @@ func ExamplePositive() {
 
 func ExampleMask() {
 	var m resources.Mask
-	m = m.With(5).With(0).With(2) &^ resources.Mask(0).With(5)
-	fmt.Println(m.Len(), m.Has(2), m.Has(5))
+	m |= 1<<5 | 1<<0 | 1<<2
+	m &^= 1 << 5
+	fmt.Println(m.Has(2), m.Has(5))
 	for i := range m.All() {
 		fmt.Println(i)
 	}
 	// Output:
-	// 2 true false
+	// true false
 	// 0
 	// 2
 }
@@ -127,7 +112,7 @@ func ExampleShare_Compare() {
 }
 
 func ExampleLimit_Bound() {
-	limit := resources.Limit{Value: resources.Vector{10, 99}, Defined: resources.Mask(0).With(0).With(2)}
+	limit := resources.Limit{Value: resources.Vector{10, 99}, Defined: 1<<0 | 1<<2}
 	for i := range 3 {
 		fmt.Println(limit.Bound(i))
 	}
@@ -200,28 +185,9 @@ func ExampleAddOnlyExisting() {
 // The smaller bound holds, and no bound is larger than any.
 func ExampleTighten() {
 	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
-	queue, _ := schema.Limit(map[string]string{"cpu": "10", "memory": "8Gi"})
-	parent, _ := schema.Limit(map[string]string{"cpu": "4", "gpu": "0"})
+	queue, _ := schema.ParseLimit("cpu=10 memory=8Gi")
+	parent, _ := schema.ParseLimit("cpu=4 gpu=0")
 	fmt.Println(schema.FormatLimit(resources.Tighten(resources.Limit{}, queue, parent)))
 	// Output:
 	// cpu=4 memory=8Gi gpu=0
-}
-
-// What a queue does not say is filled in from a template.
-func ExampleMerge() {
-	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
-	own, _ := schema.Limit(map[string]string{"cpu": "10"})
-	template, _ := schema.Limit(map[string]string{"cpu": "4", "gpu": "1"})
-	fmt.Println(schema.FormatLimit(resources.Merge(resources.Limit{}, own, template)))
-	// Output:
-	// cpu=10 gpu=1
-}
-
-// Six seats go to three lists by their votes. Exactly, these are 2.88, 2.4 and
-// 0.72 seats.
-func ExampleDivider_Divide() {
-	var d resources.Divider
-	fmt.Println(d.Divide(nil, 6, []int64{48, 40, 12}))
-	// Output:
-	// [3 2 1]
 }

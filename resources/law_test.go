@@ -24,8 +24,6 @@ var laws = []law.Law{
 	{Name: "Order", Holds: order},
 	{Name: "Bounds", Holds: bounds},
 	{Name: "TightenAdmits", Holds: tightenAdmits},
-	{Name: "MergeOwnFirst", Holds: mergeOwnFirst},
-	{Name: "Ratios", Holds: ratios},
 	{Name: "ShareOrder", Holds: shareOrder},
 }
 
@@ -130,7 +128,6 @@ func antisymmetry(t *rapid.T) {
 	same(t, "x - y", Sub(nil, w.x, w.y), Add(nil, w.x, neg(w.y)))
 	same(t, "-x - y", Add(nil, neg(w.x), neg(w.y)), neg(Add(nil, w.x, w.y)))
 	same(t, "Min(-x, -y)", Min(nil, neg(w.x), neg(w.y)), neg(Max(nil, w.x, w.y)))
-	same(t, "-x * num / den", Ratio{w.num, w.den}.Of(nil, neg(w.x)), neg(Ratio{w.num, w.den}.Of(nil, w.x)))
 }
 
 // monotonicity: more in, not less out, saturated or not.
@@ -149,9 +146,8 @@ func monotonicity(t *rapid.T) {
 	fits("y - x", Sub(nil, w.y, more), Sub(nil, w.y, w.x))
 	fits("Over", Over(nil, w.x, w.l), Over(nil, more, w.l))
 	fits("Short", Short(nil, w.l, more), Short(nil, w.l, w.x))
-	k, num, den := max(w.k, 0), max(w.num, 0), max(w.den, 1)
+	k := max(w.k, 0)
 	fits("Scale", Scale(nil, w.x, k), Scale(nil, more, k))
-	fits("Ratio", Ratio{num, den}.Of(nil, w.x), Ratio{num, den}.Of(nil, more))
 	if Admits(w.l, more) && !Admits(w.l, w.x) {
 		t.Fatalf("%v admits %v and not %v", w.l, more, w.x)
 	}
@@ -209,41 +205,6 @@ func tightenAdmits(t *rapid.T) {
 	if got := Tighten(Limit{}, w.l, tight); !got.Equal(tight) {
 		t.Fatalf("Tighten twice = %v, want %v", got, tight)
 	}
-}
-
-// mergeOwnFirst: Merge bounds by own where own bounds, by other elsewhere.
-func mergeOwnFirst(t *rapid.T) {
-	w := worlds(anyAmount()).Draw(t, "world")
-	merged := Merge(Limit{}, w.l, w.o)
-	for i := range merged.Defined.All() {
-		got, _ := merged.Bound(i)
-		want, ok := w.l.Bound(i)
-		if !ok {
-			want, ok = w.o.Bound(i)
-		}
-		if !ok || got != want {
-			t.Fatalf("Merge(%v, %v) bounds %d by %d, want %d, %t", w.l, w.o, i, got, want, ok)
-		}
-	}
-	if got := Merge(Limit{}, w.l, merged); !got.Equal(merged) {
-		t.Fatalf("Merge twice = %v, want %v", got, merged)
-	}
-	if got := Merge(Limit{}, Limit{}, w.l); !got.Equal(w.l) {
-		t.Fatalf("Merge(nothing, l) = %v, want %v", got, w.l)
-	}
-}
-
-// ratios: a ratio over 1 is a factor, a ratio of equals changes nothing, and a
-// factor can be divided out again.
-func ratios(t *rapid.T) {
-	w := worlds(anyAmount()).Draw(t, "world")
-	same(t, "x * k / 1", Ratio{w.k, 1}.Of(nil, w.x), Scale(nil, w.x, w.k))
-	if w.num != 0 {
-		same(t, "x * num / num", Ratio{w.num, w.num}.Of(nil, w.x), w.x)
-	}
-	k := rapid.Int64Range(1, 1000).Draw(t, "factor")
-	small := vector(rapid.Int64Range(-1<<50, 1<<50)).Draw(t, "small")
-	same(t, "x * k / k", Ratio{1, k}.Of(nil, Scale(nil, small, k)), small)
 }
 
 // shareOrder: shares are totally ordered, by value.

@@ -5,7 +5,6 @@ package resources
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"math/bits"
@@ -60,9 +59,6 @@ func (s *Schema) Index(name string) (int, bool) {
 	i, ok := s.index[name]
 	return i, ok
 }
-
-// All returns the types in order, position and name.
-func (s *Schema) All() iter.Seq2[int, string] { return slices.All(s.names) }
 
 // A unit says how amounts of a type are counted and printed.
 type unit uint8
@@ -258,14 +254,14 @@ func FormatQuantity(typeName string, amount int64) string {
 	return strconv.FormatInt(amount, 10) + suffix
 }
 
-// Amount returns an amount of type i for people, exact and with at most three decimals:
-// "15.5" cpu, "1.5Gi" of memory. [ParseQuantity] reads it.
-func (s *Schema) Amount(i int, amount int64) string {
+// forPeople returns an amount of a type, exact and with at most three decimals: "15.5"
+// cpu, "1.5Gi" of memory. ParseQuantity reads it.
+func forPeople(typeName string, amount int64) string {
 	amount = sat.Clamp(amount)
 	if amount < 0 {
-		return "-" + s.Amount(i, -amount)
+		return "-" + forPeople(typeName, -amount)
 	}
-	switch unitOf(s.Name(i)) {
+	switch unitOf(typeName) {
 	case millis:
 		return decimal(amount/1000, amount%1000)
 	case bytes:
@@ -422,37 +418,13 @@ func (s *Schema) parse(v Vector, amounts map[string]string) (Mask, error) {
 	return named, errors.Join(problems...)
 }
 
-// Quantities returns the amounts of v by type names, zeros left out, for machines. It is never
-// nil. [Schema.Vector] makes v again.
-func (s *Schema) Quantities(v Vector) map[string]string {
-	all := make(map[string]string)
-	for i, name := range s.names {
-		if i < len(v) && v[i] != 0 {
-			all[name] = FormatQuantity(name, v[i])
-		}
-	}
-	return all
-}
-
-// Bounds returns the bounds of l by type names, zeros included, for machines.
-// [Schema.Limit] makes l again.
-func (s *Schema) Bounds(l Limit) map[string]string {
-	all := make(map[string]string)
-	for i, name := range s.names {
-		if v, ok := l.Bound(i); ok {
-			all[name] = FormatQuantity(name, v)
-		}
-	}
-	return all
-}
-
 // Format returns the text of v for people, as in "cpu=0.5 memory=10Gi": types in order,
 // zeros left out, or "none".
 func (s *Schema) Format(v Vector) string {
 	var t terms
 	for i, amount := range v {
 		if amount != 0 {
-			t.add(s.Name(i), s.Amount(i, amount))
+			t.add(s.Name(i), amount)
 		}
 	}
 	return t.String()
@@ -463,7 +435,7 @@ func (s *Schema) FormatLimit(l Limit) string {
 	var t terms
 	for i := range l.Defined.All() {
 		bound, _ := l.Bound(i)
-		t.add(s.Name(i), s.Amount(i, bound))
+		t.add(s.Name(i), bound)
 	}
 	return t.String()
 }
@@ -471,13 +443,13 @@ func (s *Schema) FormatLimit(l Limit) string {
 // terms collects the parts of a formatted Vector or Limit.
 type terms struct{ b strings.Builder }
 
-func (t *terms) add(name, amount string) {
+func (t *terms) add(name string, amount int64) {
 	if t.b.Len() > 0 {
 		t.b.WriteByte(' ')
 	}
 	t.b.WriteString(name)
 	t.b.WriteByte('=')
-	t.b.WriteString(amount)
+	t.b.WriteString(forPeople(name, amount))
 }
 
 func (t *terms) String() string {

@@ -130,7 +130,6 @@ func limitsTwin(t *rapid.T) {
 	defines("SubOnlyExisting", SubOnlyExisting(dst, w.l, w.x), w.l.Defined)
 	defines("AddOnlyExisting", AddOnlyExisting(dst, w.l, w.x), w.l.Defined)
 	defines("Tighten", Tighten(dst, w.l, w.o), w.l.Defined|w.o.Defined)
-	defines("Merge", Merge(dst, w.l, w.o), w.l.Defined|w.o.Defined)
 }
 
 func sharesTwin(t *rapid.T) {

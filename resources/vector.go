@@ -4,15 +4,15 @@ package resources
 
 import (
 	"iter"
-	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/sat"
 )
 
-// A Vector is an amount of every type, in base units, by the positions of a [Schema]. A
-// position beyond its end is zero. Amounts may be negative.
+// A Vector is an amount of every type, in base units, by the positions of a [Schema]. Write
+// one by [Schema.Parse]: 8 cores are 8000. A position beyond its end is zero. Amounts may
+// be negative.
 type Vector []int64
 
 // A Vector is a slice and no map, because the verbs below are the inner loops of
@@ -123,15 +123,6 @@ func Max(dst, x, y Vector) Vector {
 func lesser(x, y int64) int64  { return sat.Clamp(min(x, y)) }
 func greater(x, y int64) int64 { return sat.Clamp(max(x, y)) }
 
-// Copy sets dst to x and returns it.
-func Copy(dst, x Vector) Vector {
-	dst = grow(dst, len(x))
-	for i, a := range x {
-		dst[i] = sat.Clamp(a)
-	}
-	return dst
-}
-
 // Fits reports whether x <= y in every type.
 func Fits(x, y Vector) bool {
 	if len(x) != len(y) {
@@ -177,7 +168,7 @@ func Positive(x Vector) Mask {
 	var m Mask
 	for i, a := range x {
 		if a > 0 {
-			m = m.With(i)
+			m |= 1 << i
 		}
 	}
 	return m
@@ -188,12 +179,6 @@ type Mask uint64
 
 // Has reports whether i is in the set.
 func (m Mask) Has(i int) bool { return m>>uint(i)&1 != 0 }
-
-// With returns the set with i in it.
-func (m Mask) With(i int) Mask { return m | 1<<uint(i) }
-
-// Len returns the number of types in the set.
-func (m Mask) Len() int { return bits.OnesCount64(uint64(m)) }
 
 // All returns the types of the set, ascending.
 func (m Mask) All() iter.Seq[int] {
@@ -213,42 +198,4 @@ func Scale(dst, x Vector, k int64) Vector {
 		dst[i] = sat.Mul(a, k)
 	}
 	return dst
-}
-
-// A Ratio is a fraction to scale amounts by: Num/Den.
-type Ratio struct{ Num, Den int64 }
-
-// Of sets dst to x·Num/Den, and returns it: exact, rounded toward zero, saturated at the
-// end. A Den of zero counts as a tiny positive one, and 0/0 is 0.
-func (r Ratio) Of(dst, x Vector) Vector {
-	dst = grow(dst, len(x))
-	for i, a := range x {
-		dst[i] = r.of(a)
-	}
-	return dst
-}
-
-// of returns the ratio of one amount.
-func (r Ratio) of(x int64) int64 {
-	if x == 0 || r.Num == 0 {
-		return 0
-	}
-	hi, lo := bits.Mul64(magnitude(x), magnitude(r.Num))
-	d := magnitude(r.Den)
-	q := int64(math.MaxInt64)
-	// The quotient fits 64 bits if and only if hi < d, and never for d = 0.
-	if hi < d {
-		quo, _ := bits.Div64(hi, lo, d)
-		q = int64(min(quo, math.MaxInt64))
-	}
-	if x^r.Num^r.Den < 0 {
-		return -q
-	}
-	return q
-}
-
-// magnitude returns the absolute value of x.
-func magnitude(x int64) uint64 {
-	x = sat.Clamp(x)
-	return uint64(max(x, -x))
 }

@@ -80,21 +80,6 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-func TestCopy(t *testing.T) {
-	x := Vector{1, lowest, 3}
-	got := Copy(nil, x)
-	if want := (Vector{1, -most, 3}); !slices.Equal(got, want) {
-		t.Errorf("Copy = %v, want %v", got, want)
-	}
-	got[0] = 7
-	if x[0] != 1 {
-		t.Error("the copy shares storage")
-	}
-	if got := Copy(make(Vector, 5), x); len(got) != 3 {
-		t.Errorf("Copy into a longer destination = %v", got)
-	}
-}
-
 // TestDestination shows what becomes of a block that rows are cut from.
 func TestDestination(t *testing.T) {
 	block := Vector{1, 1, 2, 2, 3, 3}
@@ -127,34 +112,6 @@ func TestScale(t *testing.T) {
 	for _, tt := range tests {
 		if got := Scale(nil, tt.x, tt.k); !slices.Equal(got, tt.want) {
 			t.Errorf("Scale(%v, %d) = %v, want %v", tt.x, tt.k, got, tt.want)
-		}
-	}
-}
-
-func TestRatio(t *testing.T) {
-	tests := []struct {
-		x        Vector
-		num, den int64
-		want     Vector
-	}{
-		{nil, 1, 2, nil},
-		{Vector{10, 7, 0}, 1, 2, Vector{5, 3, 0}},
-		{Vector{-7, 7, -7}, 1, 2, Vector{-3, 3, -3}}, // toward zero
-		{Vector{-7, 7}, -1, 2, Vector{3, -3}},
-		{Vector{-7, 7}, -1, -2, Vector{-3, 3}},
-		{Vector{most, -most}, most, most, Vector{most, -most}}, // the product takes 126 bits
-		{Vector{most, 10}, most - 1, most, Vector{most - 1, 9}},
-		{Vector{most, -most, 1}, 3, 2, Vector{most, -most, 1}},
-		{Vector{most, 2}, most, 1, Vector{most, most}},
-		{Vector{1 << 32}, 1 << 32, 2, Vector{most}}, // the quotient is 2^63
-		{Vector{lowest}, 1, lowest, Vector{1}},
-		{Vector{5, 0, -5}, 2, 0, Vector{most, 0, -most}},
-		{Vector{5, 0, -5}, -2, 0, Vector{-most, 0, most}},
-		{Vector{5, 0, -5}, 0, 0, Vector{0, 0, 0}},
-	}
-	for _, tt := range tests {
-		if got := (Ratio{tt.num, tt.den}).Of(nil, tt.x); !slices.Equal(got, tt.want) {
-			t.Errorf("%v * %d / %d = %v, want %v", tt.x, tt.num, tt.den, got, tt.want)
 		}
 	}
 }

@@ -104,18 +104,8 @@ var verbs = []verb{
 			}
 			return a
 		}, longXY},
-	{"Copy", func(dst Vector, w world) Vector { return Copy(dst, w.x) },
-		func(w world, i int) *big.Int { return slowAt(w.x, i) }, longX},
 	{"Scale", func(dst Vector, w world) Vector { return Scale(dst, w.x, w.k) },
 		func(w world, i int) *big.Int { return new(big.Int).Mul(slowAt(w.x, i), slowAt(Vector{w.k}, 0)) }, longX},
-	{"Ratio", func(dst Vector, w world) Vector { return Ratio{w.num, w.den}.Of(dst, w.x) },
-		func(w world, i int) *big.Int {
-			p := new(big.Int).Mul(slowAt(w.x, i), slowAt(Vector{w.num}, 0))
-			if w.den == 0 { // beyond every end of the range
-				return p.Lsh(p, 64)
-			}
-			return p.Quo(p, slowAt(Vector{w.den}, 0)) // toward zero
-		}, longX},
 	{"Over", func(dst Vector, w world) Vector { return Over(dst, w.x, w.l) },
 		func(w world, i int) *big.Int {
 			bound, ok := slowBound(w.l, i)
@@ -159,14 +149,6 @@ var verbs = []verb{
 				return a
 			}
 			return b // zero if there is none
-		}, longLO},
-	{"Merge", func(dst Vector, w world) Vector { return Merge(Limit{dst, junk}, w.l, w.o).Value },
-		func(w world, i int) *big.Int {
-			if bound, ok := slowBound(w.l, i); ok {
-				return bound
-			}
-			bound, _ := slowBound(w.o, i)
-			return bound
 		}, longLO},
 }
 

@@ -289,7 +289,7 @@ func (x *court) lacks(i int) (need int64) {
 		return 0
 	}
 	need = max(0, x.asked[i]-x.free[i])
-	x.maxima(x.Ask.Queue, resources.Mask(0).With(i), func(q queue.ID, i int, most int64) {
+	x.maxima(x.Ask.Queue, 1<<i, func(q queue.ID, i int, most int64) {
 		// Victims below a queue with too little headroom serve that and the
 		// node at once, so that the larger need is the whole need.
 		need = max(need, x.usage(q, i)+x.asked[i]-most)

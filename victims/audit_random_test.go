@@ -135,14 +135,14 @@ func (w *auditWorld) drawAsk(t *rapid.T, nodes int) {
 // drawHeadroom gives the root a max near its usage.
 func (w *auditWorld) drawHeadroom(t *rapid.T) {
 	tree := w.cluster.Tree()
-	l := resources.Limit{Value: resources.Copy(nil, tree.Usage(queue.Root))}
+	l := resources.Limit{Value: slices.Clone(tree.Usage(queue.Root))}
 	for i := range l.Value {
 		l.Value[i] += rapid.SampledFrom([]int64{2, 0, 4, -1}).Draw(t, "headroom")
 		if g, ok := tree.Guaranteed(queue.Root).Bound(i); ok && g > l.Value[i] {
 			continue
 		}
 		if l.Value[i] >= 0 {
-			l.Defined = l.Defined.With(i)
+			l.Defined |= 1 << i
 		}
 	}
 	if err := w.cluster.SetMax(queue.Root, l); err != nil {
@@ -243,11 +243,11 @@ func drawQueues(t *rapid.T, schema *resources.Schema, name string, f fortune) qu
 		}
 		c.Guaranteed.Value[i] = rapid.Int64Range(low, high).Draw(t, "guaranteed")
 		if oneIn(t, rare, "guarantees") {
-			c.Guaranteed.Defined = c.Guaranteed.Defined.With(i)
+			c.Guaranteed.Defined |= 1 << i
 		}
 		c.Max.Value[i] = rapid.Int64Range(20, 30).Draw(t, "max")
 		if oneIn(t, 4, "bounds") {
-			c.Max.Defined = c.Max.Defined.With(i)
+			c.Max.Defined |= 1 << i
 		}
 	}
 	for _, p := range []struct{ key, value string }{

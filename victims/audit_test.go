@@ -176,7 +176,7 @@ func TestAuditNoAllocs(t *testing.T) {
 
 func ExampleAuditor() {
 	schema, _ := resources.NewSchema("gpu")
-	guaranteed, _ := schema.Limit(map[string]string{"gpu": "2"})
+	guaranteed, _ := schema.ParseLimit("gpu=2")
 	tree, _ := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Guaranteed: guaranteed},
 		{Name: "b", Guaranteed: guaranteed},

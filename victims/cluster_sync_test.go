@@ -185,8 +185,8 @@ func (x *clusterMachine) SetTree(t *rapid.T) {
 		}
 		to[key] = q
 	}
-	for _, name := range old.Schema().All() {
-		if _, ok := schema.Index(name); !ok {
+	for i := range old.Schema().Len() {
+		if _, ok := schema.Index(old.Schema().Name(i)); !ok {
 			wrong = append(wrong, queue.ErrType)
 		}
 	}
@@ -206,8 +206,8 @@ func (x *clusterMachine) SetTree(t *rapid.T) {
 func (m *clusterModel) retype(from *resources.Schema) {
 	in := func(v resources.Vector) resources.Vector {
 		to := make(resources.Vector, m.types())
-		for i, name := range from.All() {
-			at, _ := m.tree.Schema().Index(name)
+		for i := range from.Len() {
+			at, _ := m.tree.Schema().Index(from.Name(i))
 			to[at] = v.At(i)
 		}
 		return to

@@ -439,19 +439,19 @@ func (x *court) helped(id TaskID) (types resources.Mask) {
 	useful, at := x.wants&has, x.place(r.node)
 	for i := range useful.All() {
 		if at >= 0 && x.free[at*x.types+i] < x.load[at*x.types+i] {
-			types = types.With(i)
+			types |= 1 << i
 		}
 	}
 	x.maxima(x.tree.CommonAncestor(x.Ask.Queue, r.leaf), useful, func(q queue.ID, i int, most int64) {
 		if most-x.usage(q, i) < x.asked[i] {
-			types = types.With(i)
+			types |= 1 << i
 		}
 	})
 	for n := range x.Caps {
 		b := &x.Caps[n]
 		for i := range (b.Most.Defined & useful).All() {
 			if !b.Fixed && x.tree.Contains(b.Queue, r.leaf) && b.have(x.usage(b.Queue, i), x.asked[i], i) > b.Most.Value[i] {
-				types = types.With(i)
+				types |= 1 << i
 			}
 		}
 	}

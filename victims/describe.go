@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -277,7 +278,7 @@ func (c *Cluster) quantities(v resources.Vector) string { return plain.Line(c.Sc
 // bound writes the bound of a limit on one type.
 func (c *Cluster) bound(l resources.Limit, t int) string {
 	v, _ := l.Bound(t)
-	return plain.Line(c.Schema().Name(t) + "=" + c.Schema().Amount(t, v))
+	return plain.Line(c.Schema().Name(t) + "=" + vectors.Text(c.Schema(), t, v))
 }
 
 // counted writes a number of things.

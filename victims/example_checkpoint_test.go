@@ -27,7 +27,7 @@ func ExampleCluster_SetCheckpoint() {
 	}
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	eight, err := schema.Limit(map[string]string{"gpu": "8"})
+	eight, err := schema.ParseLimit("gpu=8")
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "train"}, {Name: "serve", Guaranteed: eight},

@@ -28,7 +28,7 @@ func ExamplePlanner_ownLeaf() {
 	}
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	eight, err := schema.Limit(map[string]string{"gpu": "8"})
+	eight, err := schema.ParseLimit("gpu=8")
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "research", Guaranteed: eight},
@@ -73,7 +73,7 @@ func ExamplePlanner_ownBranch() {
 	}
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	eight, err := schema.Limit(map[string]string{"gpu": "8"})
+	eight, err := schema.ParseLimit("gpu=8")
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "research", Guaranteed: eight, Children: []queue.Config{{Name: "notebooks"}, {Name: "training"}}},

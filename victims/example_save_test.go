@@ -28,7 +28,7 @@ func ExampleCluster_Save() {
 	}
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	four, err := schema.Limit(map[string]string{"gpu": "4"})
+	four, err := schema.ParseLimit("gpu=4")
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "train"}, {Name: "serve", Guaranteed: four},

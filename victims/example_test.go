@@ -18,7 +18,7 @@ import (
 func exampleCluster() *victims.Cluster {
 	schema, err := resources.NewSchema("cpu")
 	check(err)
-	guaranteed, err := schema.Limit(map[string]string{"cpu": "8"})
+	guaranteed, err := schema.ParseLimit("cpu=8")
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "shop", Guaranteed: guaranteed},

@@ -18,7 +18,7 @@ import (
 func TestRequiredNode_WholeGangMakesHeadroom(t *testing.T) {
 	schema, err := resources.NewSchema("gpu")
 	require.NoError(t, err)
-	max, err := schema.Limit(map[string]string{"gpu": "2"})
+	max, err := schema.ParseLimit("gpu=2")
 	require.NoError(t, err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a", Max: max}, {Name: "b"}}}, queue.Strict)
 	require.NoError(t, err)

@@ -479,7 +479,7 @@ func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
 // UnknownUsage sets dst to what the tasks of a node use that [Cluster.SyncNode] could not
 // take, and returns it.
 func (x *nodeTable) UnknownUsage(dst resources.Vector, id NodeID) resources.Vector {
-	dst = resources.Copy(dst, x.row(x.capacity, id)) // for its length
+	dst = append(dst[:0], x.row(x.capacity, id)...) // for its length
 	clear(dst)
 	copy(dst, x.nodeOf(id).unknown)
 	return dst

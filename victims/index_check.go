@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -141,7 +142,7 @@ func (x *index) checkAmounts(size, old resources.Vector) error {
 		used += x.unknown[i]
 		if size.At(i) > math.MaxInt64-(used-old.At(i)) {
 			return fmt.Errorf("%s %s and %s in use: %w",
-				x.Schema().Name(i), x.Schema().Amount(i, size.At(i)), x.Schema().Amount(i, used), ErrRange)
+				x.Schema().Name(i), vectors.Text(x.Schema(), i, size.At(i)), vectors.Text(x.Schema(), i, used), ErrRange)
 		}
 	}
 	return nil
@@ -171,7 +172,7 @@ func (x *index) checkSize(v resources.Vector) error {
 		case i >= x.types && amount != 0:
 			return fmt.Errorf("%d of type %d of %d: %w", amount, i, x.types, ErrAmount)
 		case amount < 0:
-			return fmt.Errorf("%s %s: %w", x.Schema().Name(i), x.Schema().Amount(i, amount), ErrAmount)
+			return fmt.Errorf("%s %s: %w", x.Schema().Name(i), vectors.Text(x.Schema(), i, amount), ErrAmount)
 		}
 	}
 	return nil

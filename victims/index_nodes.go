@@ -219,13 +219,13 @@ func (x *nodeTable) hasClosed() bool { return 1+len(x.order)+len(x.freeNodes) < 
 // runs, leaves or is granted there. It may be negative.
 func (x *nodeTable) Free(dst resources.Vector, id NodeID) resources.Vector {
 	x.nodeOf(id)
-	return resources.Copy(dst, x.row(x.present, id))
+	return append(dst[:0], x.row(x.present, id)...)
 }
 
 // ComingFree is [Cluster.Free] once what is leaving has gone.
 func (x *nodeTable) ComingFree(dst resources.Vector, id NodeID) resources.Vector {
 	x.nodeOf(id)
-	return resources.Copy(dst, x.row(x.coming, id))
+	return append(dst[:0], x.row(x.coming, id)...)
 }
 
 // Capacity returns the capacity of all nodes together, as a view.

@@ -381,7 +381,8 @@ type move struct {
 func newMove(from, to *queue.Tree) (*move, error) {
 	m := &move{to: to, queues: slices.Repeat([]queue.ID{noLeaf}, from.Len())}
 	var problems []error
-	for _, name := range from.Schema().All() {
+	for i := range from.Schema().Len() {
+		name := from.Schema().Name(i)
 		i, ok := to.Schema().Index(name)
 		if !ok {
 			problems = append(problems, fmt.Errorf("victims: new tree: %w: %q", queue.ErrType, name))

@@ -279,7 +279,7 @@ func (d *decision) nodeNeed(dst resources.Vector, n NodeID) resources.Mask {
 	for _, t := range d.types {
 		if lack := d.size[t] - free[t]; lack > 0 {
 			dst[t] = lack
-			short = short.With(t)
+			short |= 1 << t
 		}
 	}
 	return short

@@ -241,7 +241,7 @@ func newTypedFixture(t *testing.T, types ...string) *fixture {
 	require.NoError(t, err)
 	most := resources.Limit{Value: make(resources.Vector, len(types))}
 	for i := range types {
-		most.Value[i], most.Defined = 100, most.Defined.With(i)
+		most.Value[i], most.Defined = 100, most.Defined|1<<i
 	}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a"}, {Name: "b", Guaranteed: most},

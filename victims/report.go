@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -117,7 +118,7 @@ func (d *Decision) Report(c *Cluster) any {
 		Summary: d.Summary(c), Outcome: word.Or(d.Outcome), At: d.Plan.At,
 		Ask: askReport{
 			Key: a.Key, Name: a.Name, Application: a.Application, Queue: d.Plan.Path,
-			Resources: s.Quantities(a.Size), Priority: a.Priority,
+			Resources: vectors.Quantities(s, a.Size), Priority: a.Priority,
 		},
 	}
 	switch d.Outcome {
@@ -159,7 +160,7 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 func (v *Victim) Report(s *resources.Schema) any {
 	return victimReport{
 		Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.Place,
-		Resources: s.Quantities(v.Size), Priority: v.Priority, Rank: v.Rank,
+		Resources: vectors.Quantities(s, v.Size), Priority: v.Priority, Rank: v.Rank,
 		ForNode: v.ForNode, ForHeadroom: v.ForHeadroom, Blocks: v.Blocks,
 		OptedOut: v.OptedOut, Originator: v.Originator,
 	}
@@ -183,7 +184,7 @@ func (r *Refusal) report(c *Cluster) *refusalReport {
 		f.Counts[n.Rule] = n.Tasks
 	}
 	if r.Closest != noNode {
-		f.Closest, f.Lacks = c.nodes[r.Closest].name, c.Schema().Quantities(r.Lacks)
+		f.Closest, f.Lacks = c.nodes[r.Closest].name, vectors.Quantities(c.Schema(), r.Lacks)
 	}
 	return f
 }
@@ -250,13 +251,13 @@ func (e *Explanation) Report(c *Cluster) any {
 		f := &e.Queues[i]
 		r.Queues = append(r.Queues, queueReport{
 			Queue: c.tree.Path(f.Queue), OnPath: f.OnPath, Starving: f.Starving, Fence: f.Fence, Rule: f.Rule,
-			Room: s.Bounds(f.Room), Lacks: s.Quantities(f.Lacks), Tasks: f.Tasks, Candidates: f.Candidates,
+			Room: vectors.Bounds(s, f.Room), Lacks: vectors.Quantities(s, f.Lacks), Tasks: f.Tasks, Candidates: f.Candidates,
 		})
 	}
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
 		r.Nodes = append(r.Nodes, nodeReport{
-			Node: c.nodes[f.Node].name, Verdict: f.Verdict, Short: s.Quantities(f.Short), Lacks: s.Quantities(f.Lacks),
+			Node: c.nodes[f.Node].name, Verdict: f.Verdict, Short: vectors.Quantities(s, f.Short), Lacks: vectors.Quantities(s, f.Lacks),
 			ByBound: f.ByBound,
 		})
 	}
@@ -320,7 +321,7 @@ func (r *Root) Report(c *Cluster) any {
 
 // Text says in a line why it could not run even in an empty cluster; "" if it could.
 func (r *Root) Text(c *Cluster) string {
-	amount := func() string { return c.Schema().Amount(r.Type, r.Most) + " " + c.Schema().Name(r.Type) }
+	amount := func() string { return vectors.Text(c.Schema(), r.Type, r.Most) + " " + c.Schema().Name(r.Type) }
 	switch r.Kind {
 	case "no-node":
 		return "there is no node that it may use"

@@ -133,7 +133,7 @@ func TestBudget_FindsSomePlan(t *testing.T) {
 		l := resources.Limit{Value: make(resources.Vector, len(used))}
 		for i := range used {
 			if r.IntN(2) == 0 {
-				l.Defined = l.Defined.With(i)
+				l.Defined |= 1 << i
 				l.Value[i] = max(0, used[i]-r.Int64N(most*1000+500))
 			}
 		}

@@ -3,6 +3,7 @@
 package victims_test
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -63,7 +64,7 @@ func share(t *rapid.T, w *world.Workload) {
 	tree := cluster.Tree().Clone()
 	demand := make([]resources.Vector, tree.Len())
 	for leaf := range tree.Leaves(queue.Root) {
-		demand[leaf] = resources.Copy(nil, tree.Usage(leaf))
+		demand[leaf] = slices.Clone(tree.Usage(leaf))
 	}
 	for i := range w.Asks {
 		leaf, _ := tree.Lookup(w.Asks[i].Queue)

@@ -39,7 +39,7 @@ func (h *history) enforce() event {
 	most := least + rapid.Int64Range(0, used-least).Draw(h.T, "max")
 	limit := resources.Limit{Value: make(resources.Vector, len(h.w.Types))}
 	at, _ := h.cluster.Schema().Index(h.w.Types[0])
-	limit.Value[at], limit.Defined = most, limit.Defined.With(at)
+	limit.Value[at], limit.Defined = most, limit.Defined|1<<at
 	if h.cluster.SetMax(id, limit) != nil {
 		return event{} // below what children or types beside it are guaranteed
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/jobs"
@@ -65,6 +66,6 @@ func (r *report) shares() Row {
 	nanos := r.clock.least(func() { must(f.Divide(tree, demand, capacity)) })
 	return Row{
 		Name:   fmt.Sprintf("fair shares of %d types for %d queues", schema.Len(), tree.Len()),
-		Figure: nanos / 1e6, Unit: "ms", Remark: fmt.Sprintf("%d types are scarce", f.Scarce().Len()),
+		Figure: nanos / 1e6, Unit: "ms", Remark: fmt.Sprintf("%d types are scarce", bits.OnesCount64(uint64(f.Scarce()))),
 	}
 }

@@ -169,7 +169,7 @@ func protect(c *victims.Cluster, loose int64) {
 		if i++; i == 1 {
 			continue // it asks, and is guaranteed enough
 		}
-		kept := resources.Copy(nil, c.Tree().Usage(q))
+		kept := slices.Clone(c.Tree().Usage(q))
 		for t := range kept {
 			kept[t] = max(kept[t]-loose, 0)
 		}

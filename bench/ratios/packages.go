@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
@@ -38,7 +39,7 @@ func (r *report) quotas(parts int64) Row {
 	w := workload.W{Nodes: r.big, Tasks: 20, Tree: workload.Tree4x1000}
 	c := w.Build()
 	used := c.Tree().Usage(queue.Root)
-	most := resources.Limit{Value: resources.Ratio{Num: parts - 1, Den: parts}.Of(nil, used), Defined: 1}
+	most := resources.Limit{Value: ratio.OfVector(used, parts-1, parts), Defined: 1}
 	e := quota.Enforcer{Cluster: c}
 	var out quota.Outcome
 	nanos := r.clock.least(func() { must(e.Enforce(&out, quota.Quota{Queue: queue.Root, Max: most}, workload.Now)) })
@@ -65,7 +66,7 @@ func (r *report) unequal(members int) Row {
 	c := w.Build()
 	ask := w.Ask(c, 1)
 	row := r.place(c, members, func(i int) resources.Vector {
-		return resources.Ratio{Num: int64(members + 3*i), Den: int64(2 * members)}.Of(nil, ask.Size)
+		return ratio.OfVector(ask.Size, int64(members+3*i), int64(2*members))
 	})
 	row.Name = fmt.Sprintf("a job of %d members of as many sizes placed on %d nodes of 10 tasks", members, r.big)
 	return row

@@ -109,7 +109,7 @@ func twist(t *testing.T, c *victims.Cluster, r *rand.Rand) {
 		l := resources.Limit{Value: make(resources.Vector, len(used))}
 		for k := range used {
 			if r.IntN(2) == 0 {
-				l.Defined = l.Defined.With(k)
+				l.Defined |= 1 << k
 				l.Value[k] = max(0, used[k]+r.Int64N(8000)-4000)
 				if onPath {
 					l.Value[k] += r.Int64N(60000) // it may be the needy one

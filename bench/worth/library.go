@@ -90,7 +90,7 @@ func (w *world) config(q int) queue.Config {
 	for i, g := range w.queues[q].guaranteed {
 		if g != undefined {
 			c.Guaranteed.Value[i] = g
-			c.Guaranteed.Defined = c.Guaranteed.Defined.With(i)
+			c.Guaranteed.Defined |= 1 << i
 		}
 	}
 	for child := range w.queues {

@@ -16,7 +16,7 @@ import (
 func main() {
 	// Two queues. Research is guaranteed 16 GPUs, batch none.
 	schema := must(resources.NewSchema("gpu"))
-	guaranteed := must(schema.Limit(map[string]string{"gpu": "16"}))
+	guaranteed, eight := must(schema.ParseLimit("gpu=16")), must(schema.Parse("gpu=8"))
 	tree := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "research", Guaranteed: guaranteed},
 	}}, queue.Strict))
@@ -26,16 +26,16 @@ func main() {
 	// Three nodes of 8 GPUs. A task of batch fills each.
 	cluster, now := victims.NewCluster(tree), time.Now()
 	for i := range 3 {
-		node := must(cluster.AddNode(&victims.Node{Name: fmt.Sprint("n", i), Capacity: resources.Vector{8}}))
+		node := must(cluster.AddNode(&victims.Node{Name: fmt.Sprint("n", i), Capacity: eight}))
 		must(cluster.AddTask(&victims.Task{
-			Key: fmt.Sprint("etl-", i), Queue: batch, Node: node, Size: resources.Vector{8},
+			Key: fmt.Sprint("etl-", i), Queue: batch, Node: node, Size: eight,
 			Scheduled: now.Add(time.Duration(i-3) * time.Hour),
 		}))
 	}
 
 	// A gang of research needs 8 GPUs for each of its two members.
 	job := jobs.Job{Name: "llm", Queue: research, Members: []jobs.Member{
-		{Key: "llm-0", Size: resources.Vector{8}}, {Key: "llm-1", Size: resources.Vector{8}},
+		{Key: "llm-0", Size: eight}, {Key: "llm-1", Size: eight},
 	}}
 	planner := jobs.Planner{Cluster: cluster}
 	var d jobs.Decision

@@ -304,9 +304,9 @@ func (c *cluster) scarce(doc *scenario.Document, tree *queue.Tree) (names []stri
 		return nil, err
 	}
 	types |= doc.Lacking()
-	for i, name := range doc.Schema.All() {
+	for i := range doc.Schema.Len() {
 		if types.Has(i) {
-			names = append(names, name)
+			names = append(names, doc.Schema.Name(i))
 		}
 	}
 	if len(names) == 0 {

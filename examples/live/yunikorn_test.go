@@ -176,7 +176,7 @@ func TestYuniKorn_ChildTemplate(t *testing.T) {
 		`queues[0].queues[0].ChildTemplate.Resources["quota.preemption.delay"]: "5m": kept, though quotapreemptionenabled is not true in the partition`,
 	}, remarks)
 	root := doc.Root.Config()
-	one, err := doc.Schema.Limit(map[string]string{"cpu": "3"})
+	one, err := doc.Schema.ParseLimit("cpu=3")
 	require.NoError(t, err)
 	require.NoError(t, root.Add("root.users", queue.Config{Name: "bob", Max: one}))
 	tree, err := queue.New(doc.Schema, root, queue.Lenient)

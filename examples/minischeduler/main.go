@@ -120,9 +120,9 @@ type event struct {
 // story returns what happens to a scheduler, in order.
 func story(s *scheduler) ([]event, error) {
 	schema := s.cluster.Schema()
-	small, err1 := schema.Vector(map[string]string{"cpu": "2"})
-	large, err2 := schema.Vector(map[string]string{"cpu": "4"})
-	less, err3 := schema.Limit(map[string]string{"cpu": "4"})
+	small, err1 := schema.Parse("cpu=2")
+	large, err2 := schema.Parse("cpu=4")
+	less, err3 := schema.ParseLimit("cpu=4")
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		return nil, err
 	}
@@ -173,15 +173,15 @@ func example(out io.Writer) (*scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	guaranteed, err := schema.Limit(map[string]string{"cpu": "8"})
+	guaranteed, err := schema.ParseLimit("cpu=8")
 	if err != nil {
 		return nil, err
 	}
-	training, err := schema.Limit(map[string]string{"cpu": "6"})
+	training, err := schema.ParseLimit("cpu=6")
 	if err != nil {
 		return nil, err
 	}
-	capacity, err := schema.Vector(map[string]string{"cpu": "8"})
+	capacity, err := schema.Parse("cpu=8")
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -44,8 +45,8 @@ func (p page) law4(placed *scenario.Placed) {
 		if g.Met() {
 			finding = "has its guarantee, or would before the last"
 		}
-		t.Row(schema.Name(g.Type), p.queue(g.Queue), schema.Amount(g.Type, g.Guaranteed), schema.Amount(g.Type, g.Used),
-			schema.Amount(g.Type, g.Before), finding)
+		t.Row(schema.Name(g.Type), p.queue(g.Queue), vectors.Text(schema, g.Type, g.Guaranteed), vectors.Text(schema, g.Type, g.Used),
+			vectors.Text(schema, g.Type, g.Before), finding)
 	}
 	t.End()
 	p.printf("  E, the needy queue, is %s: outside of it others have to give\n", p.queue(placed.Needy))

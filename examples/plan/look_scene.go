@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -149,7 +150,7 @@ func (d *drawing) queueLook(q queue.ID, why string) queueLook {
 	}
 	s := d.stock(q, d.kind)
 	l.Stays, l.Goes, l.Leaves, l.Comes, l.Account = s.stays, s.goes, s.leaves, s.comes, d.account(q, d.kind)
-	text := func(amount int64) string { return d.cluster.Schema().Amount(d.kind, amount) }
+	text := func(amount int64) string { return vectors.Text(d.cluster.Schema(), d.kind, amount) }
 	if g, ok := tree.Guaranteed(q).Bound(d.kind); ok {
 		l.Guaranteed = &bound{g, text(g)}
 		if at := d.placeOfQueue(q); !d.run.Document.Options.FairShares {

@@ -119,7 +119,7 @@ func (x *explored) share() error {
 	}
 	capacity := resources.Limit{Value: make(resources.Vector, x.doc.Schema.Len())}
 	for i := range x.doc.Schema.Len() {
-		capacity.Defined = capacity.Defined.With(i)
+		capacity.Defined |= 1 << i
 	}
 	for i := range x.doc.Nodes {
 		capacity.Value = resources.Add(capacity.Value, capacity.Value, x.doc.Nodes[i].Capacity)

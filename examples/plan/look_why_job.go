@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -161,7 +162,7 @@ func victimOfJob(v *victims.Victim) string {
 func (d *drawing) keptFromJob(v *victims.Violation) string {
 	amount := func(n int64) string {
 		t, _ := d.cluster.Schema().Index(v.Type)
-		return d.cluster.Schema().Amount(t, n)
+		return vectors.Text(d.cluster.Schema(), t, n)
 	}
 	switch v.Law {
 	case finding.LawPriority:

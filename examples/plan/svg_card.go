@@ -9,6 +9,7 @@ import (
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/judge/svg"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -95,7 +96,7 @@ func (d *drawing) much(size resources.Vector) string {
 		return ""
 	}
 	schema := d.cluster.Schema()
-	return fmt.Sprintf(" (%s %s)", schema.Amount(d.kind, size[d.kind]), plain.Line(schema.Name(d.kind)))
+	return fmt.Sprintf(" (%s %s)", vectors.Text(schema, d.kind, size[d.kind]), plain.Line(schema.Name(d.kind)))
 }
 
 // guarantees returns the queues that keep what they are guaranteed, and those
@@ -113,7 +114,7 @@ func (d *drawing) guarantees() (holds, broken []string) {
 				continue
 			}
 			s := d.stock(q, i)
-			now := fmt.Sprintf("%s has %s of %s %s", d.queue(q), schema.Amount(i, s.after()), schema.Amount(i, g), plain.Line(schema.Name(i)))
+			now := fmt.Sprintf("%s has %s of %s %s", d.queue(q), vectors.Text(schema, i, s.after()), vectors.Text(schema, i, g), plain.Line(schema.Name(i)))
 			falls := s.after() < min(g, s.stays+s.goes)
 			if falls && tree.Contains(q, d.asker) {
 				now, falls = now+", for its own work", false

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/internal/judge/svg"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/resources"
 )
 
 // A row of the tree is a name and, beside it, two bars: the upper one is what
@@ -167,15 +168,15 @@ func (d *drawing) whole() int64 {
 // account says in words what the bars of a queue show.
 func (d *drawing) account(q queue.ID, i int) string {
 	schema, tree, s := d.cluster.Schema(), d.cluster.Tree(), d.stock(q, i)
-	text := plain.Line(schema.Name(i)) + " " + schema.Amount(i, s.before())
+	text := plain.Line(schema.Name(i)) + " " + vectors.Text(schema, i, s.before())
 	if s.after() != s.before() {
-		text += " → " + schema.Amount(i, s.after())
+		text += " → " + vectors.Text(schema, i, s.after())
 	}
 	if g, ok := tree.Guaranteed(q).Bound(i); ok {
-		text += ", guaranteed " + schema.Amount(i, g)
+		text += ", guaranteed " + vectors.Text(schema, i, g)
 	}
 	if m, ok := d.most(q).Bound(i); ok {
-		text += ", max " + schema.Amount(i, m)
+		text += ", max " + vectors.Text(schema, i, m)
 	}
 	return text
 }
@@ -220,7 +221,7 @@ func (d *drawing) bound(class string, x int, b svg.Box) {
 
 // along returns how far an amount reaches on a line that stands for a whole.
 func along(length int, amount, whole int64) int {
-	return int(min(resources.Ratio{Num: int64(length), Den: whole}.Of(nil, resources.Vector{max(amount, 0)})[0], int64(length)))
+	return int(min(ratio.Of(max(amount, 0), int64(length), whole), int64(length)))
 }
 
 // queueTitle says of a queue what there is to know.

@@ -198,7 +198,7 @@ func (x *batchPlayer) share() error {
 		return nil
 	}
 	x.stale = false
-	capacity := resources.Limit{Value: x.cluster.Capacity(), Defined: resources.Mask(0).With(0)}
+	capacity := resources.Limit{Value: x.cluster.Capacity(), Defined: 1}
 	if err := x.shares.Divide(x.configured, x.demand, capacity); err != nil {
 		return err
 	}

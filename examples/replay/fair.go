@@ -5,6 +5,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/internal/judge/trace"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -106,7 +107,7 @@ func (f *sharing) usedBy(team int, tree *queue.Tree) int64 {
 
 // parts returns an amount in parts of the cluster.
 func (f *sharing) parts(amount int64) int64 {
-	return resources.Ratio{Num: whole, Den: max(f.capacity.Value[f.kind], 1)}.Of(nil, resources.Vector{amount})[0]
+	return ratio.Of(amount, whole, max(f.capacity.Value[f.kind], 1))
 }
 
 // A Behind is how far a team was below its fair share: amounts times hours, of
@@ -151,7 +152,7 @@ func (h *history) hours(parts int64) string {
 
 func hoursOf(parts int64, capacity resources.Vector, kind int) string {
 	const few = 100
-	n := resources.Ratio{Num: 10 * capacity.At(kind), Den: whole * hour * units[kind].of}.Of(nil, resources.Vector{parts})[0]
+	n := ratio.Of(parts, 10*capacity.At(kind), whole*hour*units[kind].of)
 	if n < 10*few {
 		return tenths(n, 10, 1)
 	}

@@ -200,8 +200,8 @@ func (f *Figures) used(t *queue.Tree) {
 // begin takes down what is known before anything happens.
 func (f *Figures) begin(c *victims.Cluster) {
 	f.Nodes = c.NodeLen()
-	for i, name := range c.Schema().All() {
-		f.Peak = append(f.Peak, Peak{Type: name, Capacity: c.Capacity()[i]})
+	for i := range c.Schema().Len() {
+		f.Peak = append(f.Peak, Peak{Type: c.Schema().Name(i), Capacity: c.Capacity()[i]})
 	}
 }
 

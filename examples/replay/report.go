@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 )
 
 // writeText writes the figures for people to read.
@@ -115,7 +115,7 @@ func tenths(a, b, k int64) string {
 	if b == 0 {
 		return "0.0"
 	}
-	n := resources.Ratio{Num: 10 * k, Den: b}.Of(nil, resources.Vector{a})[0]
+	n := ratio.Of(a, 10*k, b)
 	return fmt.Sprintf("%d.%d", n/10, n%10)
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -117,13 +118,13 @@ func note(points *[]point, p point) {
 // partsOf returns the share of the cluster that an amount of the type is that
 // pictures of teams are of.
 func (h *history) partsOf(amount int64) int64 {
-	return resources.Ratio{Num: whole, Den: max(h.capacity[h.kind], 1)}.Of(nil, resources.Vector{amount})[0]
+	return ratio.Of(amount, whole, max(h.capacity[h.kind], 1))
 }
 
 // parts returns the largest share of the cluster that v has of any type.
 func (h *history) parts(v resources.Vector) int64 {
 	s := resources.DominantShare(v, h.capacity)
-	return resources.Ratio{Num: whole, Den: max(s.Of, 1)}.Of(nil, resources.Vector{s.Amount})[0]
+	return ratio.Of(s.Amount, whole, max(s.Of, 1))
 }
 
 // waits returns for how long each pod of a tenant was there without running, up

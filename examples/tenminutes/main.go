@@ -19,8 +19,8 @@ import (
 
 func main() {
 	schema := must(resources.NewSchema("gpu", "memory"))
-	size := func(gpus int64) resources.Vector { return resources.Vector{gpus, gpus * 64 << 30} }
-	gpus := func(n string) resources.Limit { return must(schema.Limit(map[string]string{"gpu": n})) }
+	four, eight := must(schema.Parse("gpu=4 memory=256Gi")), must(schema.Parse("gpu=8 memory=512Gi"))
+	gpus := func(n string) resources.Limit { return must(schema.ParseLimit("gpu=" + n)) }
 	tree := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"},
 		{Name: "research", Guaranteed: gpus("16")},
@@ -31,7 +31,7 @@ func main() {
 	cluster := victims.NewCluster(tree)
 	for i := range 4 {
 		must(cluster.AddNode(&victims.Node{
-			Name: fmt.Sprint("n", i), Capacity: size(8), Domains: []string{fmt.Sprint("rack-", i/2)},
+			Name: fmt.Sprint("n", i), Capacity: eight, Domains: []string{fmt.Sprint("rack-", i/2)},
 		}))
 	}
 
@@ -41,13 +41,13 @@ func main() {
 		at := now.Add(time.Duration(i-8) * time.Hour) // etl-7 is the youngest
 		etl[i] = victims.Task{
 			Key: fmt.Sprint("etl-", i), Queue: batch, NodeName: fmt.Sprint("n", i%4),
-			Size: size(4), Created: at, Scheduled: at,
+			Size: four, Created: at, Scheduled: at,
 		}
 		must(cluster.AddTask(&etl[i]))
 	}
 
 	planner := victims.Planner{Cluster: cluster}
-	ask := victims.Ask{Key: "train", Queue: research, Size: size(4), PendingSince: now.Add(-time.Minute)}
+	ask := victims.Ask{Key: "train", Queue: research, Size: four, PendingSince: now.Add(-time.Minute)}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
 	fmt.Print(d.Describe(cluster))
@@ -58,13 +58,13 @@ func main() {
 	}
 	check(cluster.Start(ask.Key, now))
 
-	greedy := victims.Ask{Key: "etl-8", Queue: batch, Size: size(4), Priority: 1000}
+	greedy := victims.Ask{Key: "etl-8", Queue: batch, Size: four, Priority: 1000}
 	check(planner.Decide(&d, &greedy, now))
 	fmt.Print(d.Describe(cluster))
 
 	old, _ := cluster.LookupNode("n1")
 	planner.Filter = func(class int, node victims.NodeID) bool { return class == 0 || node == old }
-	ask = victims.Ask{Key: "eval", Queue: research, Size: size(4), Class: 1}
+	ask = victims.Ask{Key: "eval", Queue: research, Size: four, Class: 1}
 	check(planner.Decide(&d, &ask, now))
 	fmt.Println(d.Summary(cluster))
 
@@ -78,7 +78,7 @@ func main() {
 	fmt.Println(d.Summary(cluster))
 
 	job := jobs.Job{Name: "llm", Queue: research, Members: []jobs.Member{
-		{Key: "llm-0", Size: size(4)}, {Key: "llm-1", Size: size(4)},
+		{Key: "llm-0", Size: four}, {Key: "llm-1", Size: four},
 	}}
 	gangs := jobs.Planner{Cluster: cluster, Rules: planner.Rules}
 	var jd jobs.Decision
@@ -117,7 +117,8 @@ func main() {
 		{Name: "research", Policies: queue.Policies{Weight: 3}},
 	}}, queue.Strict))
 	demand := make([]resources.Vector, weights.Len())
-	demand[batch], demand[research] = size(32), size(32)
+	demand[batch] = resources.Scale(nil, eight, 4)
+	demand[research] = demand[batch]
 	var shares queue.FairShares
 	check(shares.Divide(weights, demand, gpus("32")))
 	check(cluster.SetGuarantees(&shares))

@@ -106,7 +106,7 @@ func (r *Rooms) arrive(b *units.Bound, q queue.ID, arriving resources.Vector) {
 	used, leaving, g := r.tree.Usage(q), r.tree.Preempting(q), r.tree.Guaranteed(q)
 	for t := range g.Defined.All() {
 		if r.Own != OwnNever && arriving.At(t) > 0 && used[t]-leaving[t] < g.Value[t] {
-			b.Room.Defined &^= resources.Mask(0).With(t)
+			b.Room.Defined &^= 1 << t
 			continue
 		}
 		b.Room.Value[t] += arriving.At(t)

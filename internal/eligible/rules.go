@@ -190,7 +190,7 @@ func (r *Rules) TooLarge(size resources.Vector) bool { return !resources.Fits(si
 // LeastRoom sets dst to what every leaf in reach has room for, and returns it. Most sets
 // of victims are so small that it tells of all leaves at once.
 func (r *Rules) LeastRoom(dst resources.Vector) resources.Vector {
-	dst = resources.Copy(dst, r.Rooms.unbound)
+	dst = append(dst[:0], r.Rooms.unbound...)
 	for w := range r.taker.Tree.Leaves(queue.Root) {
 		// What a leaf may give that gives nothing does not matter.
 		if leaf := &r.Leaves[w]; leaf.Veto == 0 {

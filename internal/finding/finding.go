@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -110,7 +111,7 @@ func (f *Finding) amount(t Text, n int64) string {
 		return time.Duration(n).String()
 	case t.Unit == Resource:
 		if s, err := resources.NewSchema(f.Type); err == nil {
-			return s.Amount(0, n)
+			return vectors.Text(s, 0, n)
 		}
 	}
 	return strconv.FormatInt(n, 10)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -32,7 +33,7 @@ func (e *Ending) Report(s *resources.Schema) EndingReport {
 	if !ok {
 		return EndingReport{Queue: e.Queue, Type: e.Type} // not the schema of the decision
 	}
-	return EndingReport{e.Queue, e.Type, s.Amount(t, e.Amount), s.Amount(t, e.Guaranteed)}
+	return EndingReport{e.Queue, e.Type, vectors.Text(s, t, e.Amount), vectors.Text(s, t, e.Guaranteed)}
 }
 
 // Describe returns the ending as "root.prod ends at 1 of 20 gpu".

@@ -211,7 +211,8 @@ func Bounds(s *resources.Schema, l resources.Limit) map[string]int64 {
 func Limit(s *resources.Schema, bounds map[string]int64) (l resources.Limit, err error) {
 	l.Value = make(resources.Vector, s.Len())
 	// In the order of the schema, so that of two errors it is always the same.
-	for i, name := range s.All() {
+	for i := range s.Len() {
+		name := s.Name(i)
 		v, ok := bounds[name]
 		if !ok {
 			continue
@@ -219,7 +220,7 @@ func Limit(s *resources.Schema, bounds map[string]int64) (l resources.Limit, err
 		if v < 0 {
 			return l, fmt.Errorf("%w: bound %d of type %q", ErrFormat, v, name)
 		}
-		l.Value[i], l.Defined = v, l.Defined.With(i)
+		l.Value[i], l.Defined = v, l.Defined|1<<i
 	}
 	for name := range bounds {
 		if _, ok := s.Index(name); !ok {

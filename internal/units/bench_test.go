@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -23,7 +24,7 @@ func benchProblem(n int) *Problem {
 		sum = resources.Add(nil, sum, u.Size)
 		p.Units = append(p.Units, u.Unit)
 	}
-	p.Needs = shorts(resources.Ratio{Num: 1, Den: 4}.Of(nil, sum))
+	p.Needs = shorts(ratio.OfVector(sum, 1, 4))
 	p.Wanted, p.Capacity = p.Needs[0], sum
 	return p
 }

@@ -343,7 +343,7 @@ func (w *way[D]) idle(n victims.NodeID, best *answer) (ids []victims.TaskID) {
 
 // inTypes returns amounts in the types of others.
 func inTypes(size, of resources.Vector) resources.Vector {
-	size = resources.Copy(nil, size)
+	size = slices.Clone(size)
 	for t := range size {
 		if of.At(t) <= 0 {
 			size[t] = 0

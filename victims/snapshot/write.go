@@ -50,8 +50,8 @@ func (w *writer) document() *document {
 	}
 	w.text(s.Note)
 	w.text(w.doc.Name)
-	for _, name := range w.schema.All() {
-		w.doc.Types = append(w.doc.Types, w.text(name))
+	for i := range w.schema.Len() {
+		w.doc.Types = append(w.doc.Types, w.text(w.schema.Name(i)))
 	}
 	w.ownLeaf()
 	w.strict()
@@ -160,9 +160,9 @@ func (w *writer) scarce() {
 	if counting.Scarce == nil {
 		return
 	}
-	for i, name := range w.schema.All() {
+	for i := range w.schema.Len() {
 		if counting.Scarce.Has(i) {
-			w.doc.Options.Scarce = append(w.doc.Options.Scarce, name)
+			w.doc.Options.Scarce = append(w.doc.Options.Scarce, w.schema.Name(i))
 		}
 	}
 	if len(w.doc.Options.Scarce) == 0 {

@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -77,7 +78,7 @@ func (w *writer) nodes() {
 			Name: w.text(n.Name), Unschedulable: n.Unschedulable, ReservedFor: w.text(n.ReservedFor),
 			Rank: n.Penalty, Domains: w.texts(n.Domains),
 		}
-		capacity := resources.Copy(nil, n.Capacity)
+		capacity := slices.Clone(n.Capacity)
 		if used := w.c.UnknownUsage(nil, id); !resources.IsZero(used) {
 			w.lacks("usage", n.Name, "what no task accounts for is taken off its capacity, as far as it goes")
 			for i, v := range used {

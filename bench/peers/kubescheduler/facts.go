@@ -39,7 +39,8 @@ func (w *world) Facts() exam.Facts {
 // amounts returns the amounts of all types of the document.
 func (w *world) amounts(r fwk.Resource) map[string]int64 {
 	all := make(map[string]int64)
-	for _, name := range w.doc.Schema.All() {
+	for i := range w.doc.Schema.Len() {
+		name := w.doc.Schema.Name(i)
 		switch t := typeOf(name); t {
 		case v1.ResourceCPU:
 			all[name] = r.GetMilliCPU()

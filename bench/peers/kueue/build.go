@@ -126,7 +126,8 @@ func (w *world) addLeaf(q *scenario.Queue, path, parent string) (res.Vector, err
 // whole of it, up to a max, it may borrow.
 func (w *world) groups(own, whole res.Vector, most res.Limit) ([]kueue.ResourceGroup, error) {
 	g := kueue.ResourceGroup{Flavors: []kueue.FlavorQuotas{{Name: flavor}}}
-	for t, name := range w.doc.Schema.All() {
+	for t := range w.doc.Schema.Len() {
+		name := w.doc.Schema.Name(t)
 		quota := kueue.ResourceQuota{Name: typeOf(name), NominalQuota: quantity(name, own[t])}
 		if most.Defined.Has(t) {
 			if most.Value[t] < whole[t] {

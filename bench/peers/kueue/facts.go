@@ -19,7 +19,8 @@ func (w *world) Facts() exam.Facts {
 	usage := make(map[string]map[string]int64) // of queues, by type
 	for path, name := range w.leaves {
 		cq := w.snapshot.ClusterQueue(queueRef(name))
-		for _, typ := range w.doc.Schema.All() {
+		for i := range w.doc.Schema.Len() {
+			typ := w.doc.Schema.Name(i)
 			used := cq.ResourceNode.Usage[resourceOf(typ)].Int64()
 			for at := path; ; at = at[:strings.LastIndexByte(at, '.')] {
 				if usage[at] == nil {
@@ -35,7 +36,8 @@ func (w *world) Facts() exam.Facts {
 			key := info.Obj.Annotations[keyAnnotation]
 			size := make(map[string]int64)
 			quota := info.Usage().Quota
-			for _, typ := range w.doc.Schema.All() {
+			for i := range w.doc.Schema.Len() {
+				typ := w.doc.Schema.Name(i)
 				size[typ] = quota[resourceOf(typ)].Int64()
 			}
 			f.Amounts(exam.TaskSize, key, size)
@@ -62,13 +64,15 @@ func (w *world) bounds(f exam.Facts, q *scenario.Queue, path string) {
 	if name, leaf := w.leaves[path]; leaf {
 		node := w.snapshot.ClusterQueue(queueRef(name)).ResourceNode
 		quotas = node.Quotas
-		for _, typ := range w.doc.Schema.All() {
+		for i := range w.doc.Schema.Len() {
+			typ := w.doc.Schema.Name(i)
 			whole[typ] = quotas[resourceOf(typ)].Nominal.Int64()
 		}
 	} else {
 		node := w.snapshot.Cohort(kueue.CohortReference(nameOf(path))).ResourceNode
 		quotas = node.Quotas
-		for _, typ := range w.doc.Schema.All() {
+		for i := range w.doc.Schema.Len() {
+			typ := w.doc.Schema.Name(i)
 			whole[typ] = node.SubtreeQuota[resourceOf(typ)].Int64()
 		}
 	}
@@ -77,7 +81,8 @@ func (w *world) bounds(f exam.Facts, q *scenario.Queue, path string) {
 		return
 	}
 	guaranteed, most := make(map[string]int64), make(map[string]int64)
-	for t, typ := range w.doc.Schema.All() {
+	for t := range w.doc.Schema.Len() {
+		typ := w.doc.Schema.Name(t)
 		if q.Guaranteed.Defined.Has(t) || len(q.Children) == 0 && whole[typ] != 0 {
 			guaranteed[typ] = whole[typ]
 		}

@@ -133,7 +133,7 @@ func bind(c *victims.Cluster, s *workload.Subject, r *rand.Rand) error {
 		l := resources.Limit{Value: make(resources.Vector, len(used))}
 		for t := range used {
 			if r.IntN(2) == 0 {
-				l.Defined = l.Defined.With(t)
+				l.Defined |= 1 << t
 				l.Value[t] = max(0, used[t]-r.Int64N(most*1000+500))
 			}
 		}

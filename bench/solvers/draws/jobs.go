@@ -155,7 +155,7 @@ func (d *Job) onTheEdge(r *rand.Rand) error {
 		if r.IntN(4) == 0 {
 			continue
 		}
-		g.Defined = g.Defined.With(t)
+		g.Defined |= 1 << t
 		var sum, most int64
 		for _, m := range d.Job.Members {
 			sum += m.Size[t]

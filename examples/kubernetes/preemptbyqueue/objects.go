@@ -29,6 +29,7 @@ import (
 
 	"github.com/go-preempt/preempt/examples/kubernetes/preemptqueues"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // objects follows PreemptQueues, and writes what became of each into its status. All
@@ -187,7 +188,7 @@ func assembly(base *setup) *preemptqueues.Assembly {
 func statusOf(v *preemptqueues.Verdict, s *setup, sums []count) *preemptqueues.Status {
 	schema, of := s.tree.Schema(), v.Object
 	status := &preemptqueues.Status{ObservedGeneration: of.Generation, Queue: v.Queue, InForce: v.Spec,
-		Guaranteed: schema.Bounds(v.Guaranteed), Max: schema.Bounds(v.Max)}
+		Guaranteed: preemptqueues.QuantitiesOf(schema, v.Guaranteed), Max: preemptqueues.QuantitiesOf(schema, v.Max)}
 	status.Conditions = append(status.Conditions, of.Status.Conditions...)
 	inForce := metav1.Condition{Type: preemptqueues.ConditionInForce, Status: metav1.ConditionTrue,
 		Reason: v.Reason, Message: v.Message, ObservedGeneration: of.Generation}
@@ -199,7 +200,7 @@ func statusOf(v *preemptqueues.Verdict, s *setup, sums []count) *preemptqueues.S
 	if v.Queue != "" {
 		q, _ := s.tree.Lookup(s.tree.Name(queue.Root) + "." + v.Queue)
 		sum := &sums[q]
-		status.Used, status.Share, status.Waiting = schema.Quantities(sum.used), preemptqueues.ShareOf(sum.used, v.Guaranteed), sum.waiting
+		status.Used, status.Share, status.Waiting = preemptqueues.QuantitiesOf(schema, resources.Limit{Value: sum.used, Defined: resources.Positive(sum.used)}), preemptqueues.ShareOf(sum.used, v.Guaranteed), sum.waiting
 		if sum.first != nil {
 			waiting.Status, waiting.Reason = metav1.ConditionTrue, "PodsRefused"
 			waiting.Message = fmt.Sprintf("%s: %s", name(sum.first), shortened(refusal(sum.first)))

@@ -207,7 +207,8 @@ func (c *core) withAmounts(info fwk.NodeInfo) fwk.NodeInfo {
 	}
 	const plenty = math.MaxInt64 / 2
 	n = n.SnapshotConcrete()
-	for _, name := range c.queues().tree.Schema().All() {
+	for i := range c.queues().tree.Schema().Len() {
+		name := c.queues().tree.Schema().Name(i)
 		switch r := n.Allocatable; v1.ResourceName(name) {
 		case v1.ResourceCPU:
 			r.MilliCPU = plenty

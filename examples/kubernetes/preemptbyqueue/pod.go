@@ -141,7 +141,8 @@ func scheduled(p *v1.Pod) time.Time {
 // appendAmounts appends to dst what r has of each type of a schema. The type pods
 // is the given number.
 func appendAmounts(dst resources.Vector, schema *resources.Schema, r fwk.Resource, pods int64) resources.Vector {
-	for _, name := range schema.All() {
+	for i := range schema.Len() {
+		name := schema.Name(i)
 		switch v1.ResourceName(name) {
 		case v1.ResourceCPU:
 			dst = append(dst, r.GetMilliCPU())

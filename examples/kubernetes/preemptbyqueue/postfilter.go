@@ -15,6 +15,7 @@ import (
 	upstream "k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -260,7 +261,8 @@ func (c *core) entitlement(ask *victims.Ask) string {
 		}
 		guaranteed, _ := c.queues().tree.Guaranteed(q).Bound(i)
 		return fmt.Sprintf("preempted by %s of queue %s, guaranteed %s, had %s", ask.Name, c.queues().tree.Path(q),
-			schema.Amount(i, guaranteed), schema.Amount(i, c.queues().tree.Effective(nil, q).At(i)))
+			resources.FormatQuantity(schema.Name(i), guaranteed),
+			resources.FormatQuantity(schema.Name(i), c.queues().tree.Effective(nil, q).At(i)))
 	}
 	return fmt.Sprintf("preempted by %s of queue %s, by priority", ask.Name, c.queues().tree.Path(ask.Queue))
 }

@@ -52,7 +52,7 @@ func (s Scarce) mask(schema *resources.Schema) (*resources.Mask, error) {
 		if !known || types.Has(i) {
 			return nil, fmt.Errorf("scarce: %q is not among resources, or there twice; want all, auto or a list of types", name)
 		}
-		types = types.With(i)
+		types |= 1 << i
 	}
 	if types == 0 {
 		return nil, fmt.Errorf("scarce: the list is empty; want all, auto or a list of types")
@@ -100,7 +100,8 @@ func (c *core) findScarce(now time.Time) {
 	}
 	s.told = true
 	var names []string
-	for i, name := range c.cluster.Schema().All() {
+	for i := range c.cluster.Schema().Len() {
+		name := c.cluster.Schema().Name(i)
 		if types.Has(i) {
 			names = append(names, name)
 		}
@@ -118,10 +119,10 @@ func (c *core) scarce() (resources.Mask, error) {
 	tree := c.queues().tree
 	demand, capacity := make([]resources.Vector, tree.Len()), resources.Limit{Value: make(resources.Vector, tree.Schema().Len())}
 	for q := range tree.Leaves(queue.Root) {
-		demand[q] = resources.Copy(nil, tree.Usage(q))
+		demand[q] = slices.Clone(tree.Usage(q))
 	}
 	for i := range tree.Schema().Len() {
-		capacity.Defined = capacity.Defined.With(i)
+		capacity.Defined |= 1 << i
 	}
 	for _, s := range c.mirror.seats {
 		if id, ok := c.cluster.LookupNode(s.node.name); ok && !s.info.Node().Spec.Unschedulable {
@@ -210,7 +211,7 @@ func (r *room) lacks(size resources.Vector) (types resources.Mask) {
 	}
 	for i, a := range size {
 		if a > r.most.At(i) {
-			types = types.With(i)
+			types |= 1 << i
 		}
 	}
 	return types

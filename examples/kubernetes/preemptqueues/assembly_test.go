@@ -25,7 +25,7 @@ func assembly(t require.TestingT) *Assembly {
 }
 
 func limit(t require.TestingT, schema *resources.Schema, name, amount string) resources.Limit {
-	l, err := schema.Limit(map[string]string{name: amount})
+	l, err := schema.ParseLimit(name + "=" + amount)
 	require.NoError(t, err)
 	return l
 }
@@ -39,7 +39,7 @@ func (a *Assembly) write(verdicts []Verdict) {
 			spec := *v.Spec
 			s.InForce = &spec
 		}
-		s.Queue, s.Guaranteed, s.Max = v.Queue, a.Schema.Bounds(v.Guaranteed), a.Schema.Bounds(v.Max)
+		s.Queue, s.Guaranteed, s.Max = v.Queue, QuantitiesOf(a.Schema, v.Guaranteed), QuantitiesOf(a.Schema, v.Max)
 	}
 }
 

@@ -120,15 +120,16 @@ func (a *Assembly) verdict(c *claim) Verdict {
 		return v
 	}
 	var cut []string
-	for i, name := range a.Schema.All() {
+	for i := range a.Schema.Len() {
+		name := a.Schema.Name(i)
 		if want, ok := c.guaranteed.Bound(i); ok {
 			if got, _ := v.Guaranteed.Bound(i); got < want {
-				cut = append(cut, fmt.Sprintf("guaranteed %s: %s of %s", name, a.Schema.Amount(i, got), a.Schema.Amount(i, want)))
+				cut = append(cut, fmt.Sprintf("guaranteed %s: %s of %s", name, resources.FormatQuantity(name, got), resources.FormatQuantity(name, want)))
 			}
 		}
 		if want, ok := c.max.Bound(i); ok {
 			if got, _ := v.Max.Bound(i); got < want {
-				cut = append(cut, fmt.Sprintf("max %s: %s of %s", name, a.Schema.Amount(i, got), a.Schema.Amount(i, want)))
+				cut = append(cut, fmt.Sprintf("max %s: %s of %s", name, resources.FormatQuantity(name, got), resources.FormatQuantity(name, want)))
 			}
 		}
 	}

@@ -101,6 +101,17 @@ func (q *PreemptQueue) DeepCopyObject() runtime.Object {
 	return &c
 }
 
+// QuantitiesOf returns the amounts of a limit by types, as objects have them.
+func QuantitiesOf(s *resources.Schema, l resources.Limit) map[string]string {
+	all := map[string]string{}
+	for i := range s.Len() {
+		if amount, ok := l.Bound(i); ok {
+			all[s.Name(i)] = resources.FormatQuantity(s.Name(i), amount)
+		}
+	}
+	return all
+}
+
 // ShareOf returns used ÷ guaranteed in the type in which it is largest, in whole percent,
 // or "" if nothing is guaranteed.
 func ShareOf(used resources.Vector, guaranteed resources.Limit) string {

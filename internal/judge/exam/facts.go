@@ -135,7 +135,8 @@ func Told(doc *scenario.Document) Facts {
 	for i := range doc.Nodes {
 		n := &doc.Nodes[i]
 		capacity, free := make(map[string]int64), make(map[string]int64)
-		for t, name := range doc.Schema.All() {
+		for t := range doc.Schema.Len() {
+			name := doc.Schema.Name(t)
 			capacity[name] = n.Capacity[t]
 			free[name] = n.Capacity[t] - used[n.Name][name]
 		}
@@ -184,8 +185,8 @@ func (a amounts) add(name string, schema *resources.Schema, size resources.Vecto
 	if a[name] == nil {
 		a[name] = make(map[string]int64)
 	}
-	for t, typ := range schema.All() {
-		a[name][typ] += size[t]
+	for t := range schema.Len() {
+		a[name][schema.Name(t)] += size[t]
 	}
 }
 
@@ -208,9 +209,9 @@ func above(path string) func(yield func(string) bool) {
 // ByType returns amounts by the names of their types, without zeros.
 func ByType(schema *resources.Schema, v resources.Vector) map[string]int64 {
 	all := make(map[string]int64)
-	for t, name := range schema.All() {
+	for t := range schema.Len() {
 		if v[t] != 0 {
-			all[name] = v[t]
+			all[schema.Name(t)] = v[t]
 		}
 	}
 	return all
@@ -219,9 +220,9 @@ func ByType(schema *resources.Schema, v resources.Vector) map[string]int64 {
 // Bounds returns a bound by the names of the types on which it is defined.
 func Bounds(schema *resources.Schema, l resources.Limit) map[string]int64 {
 	all := make(map[string]int64)
-	for t, name := range schema.All() {
+	for t := range schema.Len() {
 		if l.Defined.Has(t) {
-			all[name] = l.Value[t]
+			all[schema.Name(t)] = l.Value[t]
 		}
 	}
 	return all

@@ -173,8 +173,8 @@ func (s *settling) room(t *scenario.Task, node string) bool {
 		}
 	}
 	fits := func(name string, limit resources.Vector, defined resources.Mask) bool {
-		for i, typ := range s.doc.Schema.All() {
-			if t.Resources[i] > 0 && defined.Has(i) && used[name][typ]+t.Resources[i] > limit[i] {
+		for i := range s.doc.Schema.Len() {
+			if t.Resources[i] > 0 && defined.Has(i) && used[name][s.doc.Schema.Name(i)]+t.Resources[i] > limit[i] {
 				return false
 			}
 		}

@@ -207,7 +207,7 @@ func (d *decoder) scarce(v value) (types resources.Mask) {
 			continue
 		}
 		if i, ok := t.schema.Index(s); ok {
-			types = types.With(i)
+			types |= 1 << i
 		} else {
 			d.refer(item, t.doubt, "no resource type of this name")
 		}

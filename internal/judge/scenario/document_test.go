@@ -21,8 +21,8 @@ import (
 var byText = cmp.Options{
 	cmp.Transformer("names", func(s *resources.Schema) []string {
 		var names []string
-		for _, name := range s.All() {
-			names = append(names, name)
+		for i := range s.Len() {
+			names = append(names, s.Name(i))
 		}
 		return names
 	}),
@@ -295,8 +295,8 @@ func TestParse_Schema(t *testing.T) {
 			doc, err := Parse("", []byte(test.doc))
 			require.NoError(t, err)
 			var got string
-			for _, name := range doc.Schema.All() {
-				got += name
+			for i := range doc.Schema.Len() {
+				got += doc.Schema.Name(i)
 			}
 			require.Equal(t, test.want, got)
 		})

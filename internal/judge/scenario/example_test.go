@@ -21,8 +21,8 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	for i, name := range doc.Schema.All() {
-		fmt.Println(name, doc.Nodes[0].Capacity[i], doc.Tasks[0].Resources[i])
+	for i := range doc.Schema.Len() {
+		fmt.Println(doc.Schema.Name(i), doc.Nodes[0].Capacity[i], doc.Tasks[0].Resources[i])
 	}
 	fmt.Println(doc.Tasks[0].Age, doc.Requests[0].Kind, doc.Requests[0].Then)
 	// Output:

@@ -82,11 +82,12 @@ func Under(state, policy, alike Text) (*Document, error) {
 // alphabetical order: which one is the old one does not matter.
 func unionOfTypes(state *Document, policies ...*Document) []string {
 	var all, more []string
-	for _, name := range state.Schema.All() {
-		all = append(all, name)
+	for i := range state.Schema.Len() {
+		all = append(all, state.Schema.Name(i))
 	}
 	for _, p := range policies {
-		for _, name := range p.Schema.All() {
+		for i := range p.Schema.Len() {
+			name := p.Schema.Name(i)
 			if !slices.Contains(all, name) && !slices.Contains(more, name) {
 				more = append(more, name)
 			}

@@ -28,8 +28,8 @@ func TestUnder(t *testing.T) {
 	require.False(t, doc.Strict)
 	require.Equal(t, Options{Toleration: true}, doc.Options)
 	var types []string
-	for _, name := range doc.Schema.All() {
-		types = append(types, name)
+	for i := range doc.Schema.Len() {
+		types = append(types, doc.Schema.Name(i))
 	}
 	require.Equal(t, []string{"cpu", "zinc", "iron", "tin"}, types)
 	require.Equal(t, "iron=7", doc.Schema.FormatLimit(doc.Root.Children[0].Max))

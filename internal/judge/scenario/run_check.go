@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -192,7 +193,7 @@ func (c *comparison) amounts(at *Path, want resources.Limit, have Amounts) {
 		w, _ := want.Bound(i)
 		h, _ := have.Limit.Bound(i)
 		if w != h {
-			c.differ(at.Field(c.schema.Name(i)), c.schema.Amount(i, w), c.schema.Amount(i, h))
+			c.differ(at.Field(c.schema.Name(i)), vectors.Text(c.schema, i, w), vectors.Text(c.schema, i, h))
 		}
 	}
 }

@@ -254,10 +254,10 @@ func (r *runner) jobBounds(leaf queue.ID) (bounds []JobBound) {
 	tree := r.cluster.Tree()
 	for q := range tree.Up(leaf) {
 		b := JobBound{Queue: q, Used: tree.Effective(nil, q)}
-		b.Max = resources.Merge(resources.Limit{}, tree.Max(q), resources.Limit{})
+		b.Max = resources.AddOnlyExisting(resources.Limit{}, tree.Max(q), nil)
 		for _, a := range ledger.Accounts() {
 			if a.Queue == q {
-				b.Quota, b.HasQuota, b.NonPreemptible = a.Allowance, true, resources.Copy(nil, a.NonPreemptible)
+				b.Quota, b.HasQuota, b.NonPreemptible = a.Allowance, true, slices.Clone(a.NonPreemptible)
 			}
 		}
 		if b.HasQuota || b.Max.Defined != 0 {

@@ -22,7 +22,7 @@ func amountsOf(t testing.TB, amounts ...int64) Amounts {
 	a := Amounts{Schema: s, Limit: resources.Limit{Value: amounts}}
 	for i, v := range amounts {
 		if v >= 0 {
-			a.Limit.Defined = a.Limit.Defined.With(i)
+			a.Limit.Defined |= 1 << i
 		}
 	}
 	return a

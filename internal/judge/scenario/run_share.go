@@ -91,7 +91,7 @@ func (r *runner) schedulable() resources.Limit {
 	n := r.doc.Schema.Len()
 	l := resources.Limit{Value: make(resources.Vector, n)}
 	for i := range n {
-		l.Defined = l.Defined.With(i)
+		l.Defined |= 1 << i
 	}
 	for i := range r.doc.Nodes {
 		if node := &r.doc.Nodes[i]; !node.Unschedulable {

@@ -5,6 +5,7 @@ package scenario
 import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"slices"
 )
 
 // Demand returns what each leaf of a tree wants, by ID: what runs there, what holds a grant or is
@@ -52,7 +53,7 @@ func (doc *Document) Scarce(tree *queue.Tree) (resources.Mask, error) {
 func (doc *Document) Lacking() (types resources.Mask) {
 	free := make(map[string]resources.Vector)
 	for i := range doc.Nodes {
-		free[doc.Nodes[i].Name] = resources.Copy(nil, doc.Nodes[i].Capacity)
+		free[doc.Nodes[i].Name] = slices.Clone(doc.Nodes[i].Capacity)
 	}
 	use := func(node string, size resources.Vector) {
 		free[node] = resources.Sub(free[node], free[node], size)
@@ -75,7 +76,7 @@ func (doc *Document) Lacking() (types resources.Mask) {
 			anywhere = true
 			for t := range lacking.All() {
 				if free[n.Name].At(t) >= size[t] {
-					lacking &^= resources.Mask(0).With(t)
+					lacking &^= 1 << t
 				}
 			}
 		}

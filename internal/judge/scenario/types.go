@@ -85,7 +85,7 @@ func (d *decoder) amount(l *resources.Limit, v value) {
 	switch {
 	case ok:
 		l.Value[i] = n
-		l.Defined = l.Defined.With(i)
+		l.Defined |= 1 << i
 	case !t.listed && t.schema.Len() == resources.MaxTypes:
 		d.tooMany(v)
 	default:

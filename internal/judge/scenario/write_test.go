@@ -39,8 +39,8 @@ func write(doc *Document) obj {
 		o["options"].(obj)["scarce"] = names
 	}
 	var types []string
-	for _, name := range doc.Schema.All() {
-		types = append(types, name)
+	for i := range doc.Schema.Len() {
+		types = append(types, doc.Schema.Name(i))
 	}
 	o["types"] = append([]string{}, types...)
 	minimums := obj{}

@@ -342,7 +342,7 @@ func treeOf(t *rapid.T, u *Universe, weights []int) *queue.Tree {
 		l.Value = make(resources.Vector, schema.Len())
 		for i, v := range list {
 			if v >= 0 {
-				l.Value[i], l.Defined = int64(v), l.Defined.With(i)
+				l.Value[i], l.Defined = int64(v), l.Defined|1<<i
 			}
 		}
 		return l

@@ -57,7 +57,7 @@ func enforced(t *rapid.T, w *world, q int, order quota.Order) string {
 	most := resources.Limit{Value: make(resources.Vector, w.types)}
 	for i := range w.types {
 		if m := w.most(q, i); m < w.first(q, i) || m < 1<<20 {
-			most.Value[i], most.Defined = int64(m), most.Defined.With(i)
+			most.Value[i], most.Defined = int64(m), most.Defined|1<<i
 		}
 	}
 	id := queue.Root

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -96,7 +97,7 @@ func parts(v resources.Vector, weights []int64) []resources.Vector {
 	}
 	all := make([]resources.Vector, len(weights))
 	for i, w := range weights {
-		all[i] = resources.Ratio{Num: w, Den: left}.Of(nil, v) // 0 where w is 0, left or not
+		all[i] = ratio.OfVector(v, w, left) // 0 where w is 0, left or not
 		v = resources.Sub(nil, v, all[i])
 		left -= w
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	_ "github.com/go-preempt/preempt/internal/judge/law" // draws the same cases in every run
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -73,7 +74,7 @@ func partsProperty(t *rapid.T) {
 	}
 	for i, part := range parts(v, weights) {
 		sum += part[0]
-		share := resources.Ratio{Num: weights[i], Den: total}.Of(nil, v)[0]
+		share := ratio.Of(v[0], weights[i], total)
 		if d := part[0] - share; d < -int64(len(weights)) || d > int64(len(weights)) {
 			t.Errorf("part %d is %d, and %d of %d of %d are %d", i, part[0], weights[i], total, v[0], share)
 		}

@@ -5,6 +5,7 @@ package workload
 import (
 	"cmp"
 
+	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -26,7 +27,7 @@ var (
 
 // size returns the size of task i of a node.
 func (w W) size(i int) resources.Vector {
-	v := resources.Ratio{Num: int64(1 + i%3), Den: 2}.Of(nil, unit)
+	v := ratio.OfVector(unit, int64(1+i%3), 2)
 	if v[typePods] = 1; w.NoPods {
 		v[typePods] = 0
 	}
@@ -34,7 +35,7 @@ func (w W) size(i int) resources.Vector {
 }
 
 // tenths returns so many tenths of a unit.
-func tenths(n int64) resources.Vector { return resources.Ratio{Num: n, Den: 10}.Of(nil, unit) }
+func tenths(n int64) resources.Vector { return ratio.OfVector(unit, n, 10) }
 
 // perNode returns what the tasks of a node use together.
 func (w W) perNode() (sum resources.Vector) {
@@ -69,10 +70,10 @@ func (w W) share() resources.Vector {
 	total := resources.Scale(nil, w.perNode(), int64(w.Nodes))
 	leaves := int64(w.leaves(0))
 	if !w.Protected {
-		return resources.Ratio{Num: 1, Den: 2 * leaves}.Of(nil, total)
+		return ratio.OfVector(total, 1, 2*leaves)
 	}
 	// What is dealt out is not exactly even, but it is so but for one task.
-	share := resources.Ratio{Num: 1, Den: leaves - 1}.Of(nil, total)
+	share := ratio.OfVector(total, 1, leaves-1)
 	share = resources.Add(share, share, unit)
 	return resources.Add(share, share, resources.Vector{2, 2, 2, 2})
 }

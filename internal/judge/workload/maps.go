@@ -4,6 +4,7 @@ package workload
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -53,14 +54,14 @@ type MapPlan struct {
 // NewMaps takes what a cluster consists of.
 func NewMaps(c *victims.Cluster) *Maps {
 	m := &Maps{queues: make(map[string]*mapQueue)}
-	for _, name := range c.Schema().All() {
-		m.types = append(m.types, name)
+	for i := range c.Schema().Len() {
+		m.types = append(m.types, c.Schema().Name(i))
 	}
 	for q := range c.Tree().All() {
 		bound := c.Tree().Guaranteed(q)
 		m.queues[c.Tree().Path(q)] = &mapQueue{
 			used:       m.amounts(c.Tree().Usage(q)),
-			guaranteed: m.amounts(bound.Value[:min(bound.Defined.Len(), len(bound.Value))]),
+			guaranteed: m.amounts(bound.Value[:min(bits.OnesCount64(uint64(bound.Defined)), len(bound.Value))]),
 		}
 	}
 	nodes := make(map[victims.NodeID]*mapNode)

@@ -146,7 +146,7 @@ func (o *Options) Counting(c *victims.Cluster) *resources.Mask {
 	types := new(resources.Mask)
 	for _, name := range o.Scarce {
 		if i, ok := c.Schema().Index(name); ok {
-			*types = types.With(i)
+			*types |= 1 << i
 		}
 	}
 	return types
@@ -180,10 +180,10 @@ func config(s *resources.Schema, q *Queue) queue.Config {
 
 func limit(s *resources.Schema, a Amounts) resources.Limit {
 	l := resources.Limit{Value: make(resources.Vector, s.Len())}
-	for i, name := range s.All() {
-		if v, ok := a[name]; ok {
+	for i := range s.Len() {
+		if v, ok := a[s.Name(i)]; ok {
 			l.Value[i] = v
-			l.Defined = l.Defined.With(i)
+			l.Defined |= 1 << i
 		}
 	}
 	return l
@@ -191,8 +191,8 @@ func limit(s *resources.Schema, a Amounts) resources.Limit {
 
 func vector(s *resources.Schema, a Amounts) resources.Vector {
 	v := make(resources.Vector, s.Len())
-	for i, name := range s.All() {
-		v[i] = a[name]
+	for i := range s.Len() {
+		v[i] = a[s.Name(i)]
 	}
 	return v
 }
@@ -206,9 +206,9 @@ func VectorOf(c *victims.Cluster, a Amounts) resources.Vector { return vector(c.
 // AmountsOf returns a vector of a cluster as amounts, without its zeros.
 func AmountsOf(c *victims.Cluster, v resources.Vector) Amounts {
 	a := make(Amounts)
-	for i, name := range c.Schema().All() {
+	for i := range c.Schema().Len() {
 		if i < len(v) && v[i] != 0 {
-			a[name] = v[i]
+			a[c.Schema().Name(i)] = v[i]
 		}
 	}
 	return a

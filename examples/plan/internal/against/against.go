@@ -76,8 +76,8 @@ func (a *amounts) add(name string, v int64) {
 }
 
 func (a *amounts) addVector(s *resources.Schema, v resources.Vector) {
-	for i, name := range s.All() {
-		a.add(name, v.At(i))
+	for i := range s.Len() {
+		a.add(s.Name(i), v.At(i))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/toleration"
@@ -61,7 +62,8 @@ func findings(doc *scenario.Document, tree *queue.Tree) []Finding {
 // promises looks for guarantees that cannot all be met: below a queue by its max, and
 // all of them by the nodes that take tasks.
 func (l *linter) promises() {
-	for t, kind := range l.doc.Schema.All() {
+	for t := range l.doc.Schema.Len() {
+		kind := l.doc.Schema.Name(t)
 		promised := make([]int64, l.tree.Len())
 		for q := queue.ID(l.tree.Len() - 1); q >= 0; q-- { // children come after their parents
 			children := promised[q]
@@ -70,7 +72,7 @@ func (l *linter) promises() {
 			}
 			if most, ok := l.tree.Max(q).Bound(t); ok && children > most {
 				l.add("guarantees", l.tree.Path(q), "the queues below it are guaranteed %s of %s, and its max is %s",
-					l.doc.Schema.Amount(t, children), kind, l.doc.Schema.Amount(t, most))
+					vectors.Text(l.doc.Schema, t, children), kind, vectors.Text(l.doc.Schema, t, most))
 				promised[q] = most // those above are not to blame for it
 			}
 			if parent, ok := l.tree.Parent(q); ok {
@@ -85,7 +87,7 @@ func (l *linter) promises() {
 		}
 		if have != nil && promised[queue.Root] > have[t] {
 			l.add("guarantees", l.tree.Path(queue.Root), "%s of %s is guaranteed, and the nodes have %s",
-				l.doc.Schema.Amount(t, promised[queue.Root]), kind, l.doc.Schema.Amount(t, have[t]))
+				vectors.Text(l.doc.Schema, t, promised[queue.Root]), kind, vectors.Text(l.doc.Schema, t, have[t]))
 		}
 	}
 }
@@ -107,12 +109,12 @@ func (l *linter) tooLarge() {
 		}
 	}
 	for q := range l.tree.All() {
-		for t, kind := range l.doc.Schema.All() {
+		for t := range l.doc.Schema.Len() {
 			g, ok := l.guaranteed(q).Bound(t)
 			over := l.tree.Usage(q)[t] - g
 			if task := least[int(q)*types+t]; ok && over > 0 && task != nil && task.Resources[t] > over {
 				l.add("too-large", l.tree.Path(q), "it has %s of %s over its guarantee and gives none: its smallest task, %s, has %s",
-					l.doc.Schema.Amount(t, over), kind, task.Key, l.doc.Schema.Amount(t, task.Resources[t]))
+					vectors.Text(l.doc.Schema, t, over), l.doc.Schema.Name(t), task.Key, vectors.Text(l.doc.Schema, t, task.Resources[t]))
 			}
 		}
 	}
@@ -138,11 +140,11 @@ func (l *linter) gangs() {
 			continue // some may go one by one
 		}
 		for _, q := range slices.Sorted(maps.Keys(sums)) {
-			for t, kind := range l.doc.Schema.All() {
+			for t := range l.doc.Schema.Len() {
 				g, ok := l.guaranteed(q).Bound(t)
 				if over := l.tree.Usage(q)[t] - g; ok && over > 0 && sums[q][t] > over {
 					l.add("gang", l.tree.Path(q), "it has %s of %s over its guarantee and cannot give it by job %s, which has %s, needs %d members and goes whole or not at all",
-						l.doc.Schema.Amount(t, over), kind, m.Job, l.doc.Schema.Amount(t, sums[q][t]), m.Members)
+						vectors.Text(l.doc.Schema, t, over), l.doc.Schema.Name(t), m.Job, vectors.Text(l.doc.Schema, t, sums[q][t]), m.Members)
 					break
 				}
 			}
@@ -180,7 +182,7 @@ func (l *linter) shielded() {
 // shieldedIn tells of a queue and a type that it has borrowed if one of some other types keeps all who use it.
 func (l *linter) shieldedIn(q queue.ID, t int, others resources.Mask) {
 	g, s := l.guaranteed(q), l.doc.Schema
-	for u := range (others &^ resources.Mask(0).With(t)).All() {
+	for u := range (others &^ (1 << t)).All() {
 		over := max(l.tree.Usage(q)[u]-g.Value[u], 0)
 		users, kept := 0, 0
 		for i := range l.doc.Tasks {
@@ -193,7 +195,7 @@ func (l *linter) shieldedIn(q queue.ID, t int, others resources.Mask) {
 		}
 		if users > 0 && users == kept {
 			l.add("scarce", l.tree.Path(q), "it has %s of %s over its guarantee and gives none, because of its guarantee of %s, of which there is enough: see the option scarce",
-				s.Amount(t, l.tree.Usage(q)[t]-g.Value[t]), s.Name(t), s.Name(u))
+				vectors.Text(s, t, l.tree.Usage(q)[t]-g.Value[t]), s.Name(t), s.Name(u))
 			return
 		}
 	}
@@ -206,14 +208,14 @@ func (l *linter) triggers() {
 		path := l.tree.Path(leaf)
 		governed, zero, fenced := false, "", queue.Root
 		may := false
-		for t, kind := range l.doc.Schema.All() {
+		for t := range l.doc.Schema.Len() {
 			needy, ok := l.counting.Governing(leaf, t)
 			if !ok {
 				continue
 			}
 			governed = true
 			if g, _ := l.tree.Guaranteed(needy).Bound(t); g == 0 {
-				zero = fmt.Sprintf("%s guarantees 0 of %s", l.tree.Path(needy), kind)
+				zero = fmt.Sprintf("%s guarantees 0 of %s", l.tree.Path(needy), l.doc.Schema.Name(t))
 				continue
 			}
 			switch root := fence.Root(l.tree, leaf); {

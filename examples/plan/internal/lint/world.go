@@ -253,7 +253,7 @@ func (w *explorer) share(capacity int) {
 		demand[leaf] = resources.Add(demand[leaf], demand[leaf], w.vector(t.Size[0]))
 	}
 	var shares queue.FairShares
-	most := resources.Limit{Value: w.vector(capacity), Defined: resources.Mask(0).With(w.kind)}
+	most := resources.Limit{Value: w.vector(capacity), Defined: 1 << w.kind}
 	if err := shares.Divide(w.tree, demand, most); err != nil {
 		return // sums of a few tasks are small: the guarantees stay
 	}

@@ -275,7 +275,7 @@ func withBound(l resources.Limit, kind int, amount int64) resources.Limit {
 	value := make(resources.Vector, max(kind+1, len(l.Value)))
 	copy(value, l.Value)
 	value[kind] = amount
-	return resources.Limit{Value: value, Defined: l.Defined.With(kind)}
+	return resources.Limit{Value: value, Defined: l.Defined | 1<<kind}
 }
 
 // Write writes what was found about a request.

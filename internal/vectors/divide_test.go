@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package resources
+package vectors
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/judge/law"
 )
 
 func TestDivide(t *testing.T) {
@@ -52,7 +55,9 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-func TestDivide_Laws(t *testing.T) { rapid.Check(t, propertyDivide) }
+var laws = []law.Law{{Name: "Divide", Holds: propertyDivide}}
+
+func TestDivide_Laws(t *testing.T) { law.Check(t, laws) }
 
 func FuzzDivide(f *testing.F) {
 	f.Add(slices.Repeat([]byte{0xa5, 3, 0, 0, 0, 0, 0, 1}, 64))
@@ -137,4 +142,30 @@ func indices(n int) (all []int) {
 		all = append(all, i)
 	}
 	return all
+}
+
+// TestDivide_NoAllocs shows that a warm Divider allocates nothing.
+func TestDivide_NoAllocs(t *testing.T) {
+	var d Divider
+	var parts []int64
+	weights := []int64{1, 2, 3}
+	require.Zero(t, testing.AllocsPerRun(100, func() { parts = d.Divide(parts, 5, weights) }))
+}
+
+// A division with a remainder for every weight, all of which are sorted.
+func BenchmarkDivide(b *testing.B) {
+	for _, n := range []int{3, 1000} {
+		weights := make([]int64, n)
+		for i := range weights {
+			weights[i] = int64(i)*7919%1009 + 1
+		}
+		b.Run(fmt.Sprintf("weights=%d", n), func(b *testing.B) {
+			var d Divider
+			var parts []int64
+			b.ReportAllocs()
+			for b.Loop() {
+				parts = d.Divide(parts, 100003, weights)
+			}
+		})
+	}
 }
