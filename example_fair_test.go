@@ -29,7 +29,7 @@ func Example_fairShares() {
 	weight := func(w string) map[string]string { return map[string]string{"fair.weight": w} }
 	configured, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch", Properties: weight("1")}, {Name: "research", Properties: weight("3")},
-	}}, queue.Strict)
+	}})
 	check(err)
 	batch, _ := configured.Lookup("root.batch")
 	research, _ := configured.Lookup("root.research")

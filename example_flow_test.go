@@ -27,7 +27,7 @@ func fullCluster() *victims.Cluster {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "prod", Guaranteed: upTo(8)},
-	}}, queue.Strict)
+	}})
 	check(err)
 	c := victims.NewCluster(tree)
 	for _, name := range []string{"n1", "n2"} {

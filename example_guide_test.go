@@ -25,7 +25,7 @@ type guide struct {
 func newGuide(root queue.Config, capacity int64) *guide {
 	schema, err := resources.NewSchema("cpu")
 	check(err)
-	tree, err := queue.New(schema, root, queue.Lenient)
+	tree, err := queue.NewLenient(schema, root)
 	check(err)
 	l := &guide{Cluster: victims.NewCluster(tree), now: noon}
 	l.planner.Cluster = l.Cluster

@@ -23,7 +23,7 @@ func Example() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "prod", Guaranteed: eight},
-	}}, queue.Strict)
+	}})
 	check(err)
 	batch, _ := tree.Lookup("root.batch")
 	prod, _ := tree.Lookup("root.prod")

@@ -97,7 +97,7 @@ func (s *sharing) here(t *testing.T) (shares []float64) {
 		root.Children = append(root.Children, c)
 		demand = append(demand, resources.Vector{int64(q.demand)})
 	}
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	require.NoError(t, err)
 	var f queue.FairShares
 	require.NoError(t, f.Divide(tree, demand, resources.Limit{Value: resources.Vector{int64(s.capacity)}, Defined: 1}))

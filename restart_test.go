@@ -90,7 +90,7 @@ func TestRestart_Bad(t *testing.T) {
 	} {
 		schema, err := resources.NewSchema("gpu")
 		require.NoError(t, err)
-		tree, err := queue.New(schema, queue.Config{Name: "root"}, queue.Strict)
+		tree, err := queue.New(schema, queue.Config{Name: "root"})
 		require.NoError(t, err)
 		h := newHost(victims.NewCluster(tree))
 		before := h.picture()
@@ -146,8 +146,8 @@ func (h *host) picture() string {
 	c := h.cluster
 	var b strings.Builder
 	fmt.Fprintln(&b, c.Version(), c.Tree(), c.Tree().Warnings(), c.Capacity())
-	for q := range c.Tree().All() {
-		fmt.Fprintln(&b, c.Tree().Path(q), c.Tree().Usage(q), c.Tree().Preempting(q), c.Tree().Guaranteed(q), c.Tree().Max(q),
+	for q := range queue.ID(c.Tree().Len()) {
+		fmt.Fprintln(&b, c.Tree().Path(q), c.Tree().Usage(q), c.Tree().Leaving(q), c.Tree().Guaranteed(q), c.Tree().Max(q),
 			c.Tree().Policies(q).WithinQueue, c.Tree().Policies(q).Preemption, *c.Tree().Policies(q).PreemptionDelay, *c.Tree().Policies(q).QuotaDelay,
 			c.Tree().Policies(q).PriorityFence, *c.Tree().Policies(q).PriorityOffset, c.Tree().Policies(q).Weight, c.Tree().Policies(q).Dynamic, slices.Collect(c.TasksIn(q)))
 	}

@@ -165,7 +165,7 @@ func savedCluster(t *testing.T) *victims.Cluster {
 	limit := func(v ...int64) resources.Limit {
 		return resources.Limit{Value: v, Defined: 1<<len(v) - 1}
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Max: limit(400), Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Max: limit(400), Children: []queue.Config{
 		{
 			Name: "prod", Guaranteed: limit(60, 60), Properties: map[string]string{"preemption.delay": "0s", "priority.offset": "10"},
 			Template: &queue.Config{Guaranteed: limit(4), Properties: map[string]string{"fair.weight": "3"}},
@@ -183,7 +183,7 @@ func savedCluster(t *testing.T) *victims.Cluster {
 				{Name: "made", Policies: queue.Policies{Dynamic: true}},
 			},
 		},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	h := host{cluster: c}
@@ -273,7 +273,7 @@ func savedAnswers(h *host) (answers []string) {
 			add(d.Report(c), err)
 		}
 	}
-	for q := range c.Tree().All() {
+	for q := range queue.ID(c.Tree().Len()) {
 		for most := range int64(12) {
 			var o quota.Outcome
 			l := resources.Limit{Value: resources.Vector{most}, Defined: 1}

@@ -25,7 +25,7 @@ func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *units.Pr
 		Order: cost.Order{Max: 1 << 2, Count: 3},
 	}
 	bounds := make([]int32, tree.Len()) // by queue; the root has none
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		if g := tree.Guaranteed(q); g.Defined != 0 {
 			bounds[q] = int32(len(p.Bounds))
 			p.Bounds = append(p.Bounds, units.Bound{
@@ -48,7 +48,7 @@ func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *units.Pr
 		if t.Originator {
 			u.Levels[1] = 1
 		}
-		for q := range tree.Up(t.Queue) {
+		for q := range tree.Ancestors(t.Queue) {
 			if q != queue.Root {
 				u.Bounds = append(u.Bounds, bounds[q])
 			}

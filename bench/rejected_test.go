@@ -66,7 +66,7 @@ func BenchmarkWhatIf(b *testing.B) {
 func BenchmarkInside(b *testing.B) {
 	tree := built(small).Tree()
 	paths := make([]string, tree.Len())
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		paths[q] = tree.Path(q)
 	}
 	above, ok := tree.Lookup("root.q3")
@@ -87,7 +87,7 @@ func BenchmarkInside(b *testing.B) {
 			inside := 0
 			for b.Loop() {
 				inside = 0
-				for q := range tree.All() {
+				for q := range queue.ID(tree.Len()) {
 					if way.inside(q) {
 						inside++
 					}

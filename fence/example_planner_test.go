@@ -35,20 +35,20 @@ func stops(tree *queue.Tree, running []pod, ask pod, user resources.Limit) []pod
 	}
 	// Law 4: some queue of the path lacks what it is guaranteed. If that is the
 	// fence root or a queue above it, everybody in reach is inside the needy queue.
-	x := tree.Trigger(leaf, resources.Positive(ask.size), nil)
+	needy, entitled := underGuarantee(tree, leaf, ask.size)
 	root := fence.Root(tree, leaf)
-	inside := x.Needy != root && tree.Contains(root, x.Needy)
-	if !x.Holds() || !inside {
+	inside := needy != root && tree.Contains(root, needy)
+	if !entitled || !inside {
 		fmt.Println(ask.name, "may not preempt")
 		return nil
 	}
-	lacks := resources.Short(nil, tree.Guaranteed(x.Needy), tree.Effective(nil, x.Needy))
-	fmt.Println(ask.name, "may preempt:", tree.Path(x.Needy), "lacks", tree.Schema().Format(lacks))
+	lacks := resources.Short(nil, tree.Guaranteed(needy), tree.Effective(nil, needy))
+	fmt.Println(ask.name, "may preempt:", tree.Path(needy), "lacks", tree.Schema().Format(lacks))
 
 	var able []pod
 	for w := range fence.Reach(tree, leaf) { // law 7
 		for _, p := range running {
-			if p.team == tree.Path(w) && !tree.Contains(x.Needy, w) &&
+			if p.team == tree.Path(w) && !tree.Contains(needy, w) &&
 				fence.Compare(tree, fence.Priority{Leaf: w, Raw: p.priority}, fence.Priority{Leaf: leaf, Raw: ask.priority}) <= 0 { // law 6
 				able = append(able, p)
 			}
@@ -58,6 +58,22 @@ func stops(tree *queue.Tree, running []pod, ask pod, user resources.Limit) []pod
 		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.name, b.name))
 	})
 	return enough(tree.Clone(), able, ask.size, leaf)
+}
+
+// underGuarantee returns the lowest queue that governs an ask, if all that do are under their
+// guarantees.
+func underGuarantee(tree *queue.Tree, leaf queue.ID, size resources.Vector) (needy queue.ID, ok bool) {
+	for i := range resources.Positive(size).All() {
+		q, governed := tree.Governing(leaf, i)
+		if !governed {
+			continue
+		}
+		if guaranteed, _ := tree.Guaranteed(q).Bound(i); tree.Effective(nil, q)[i] >= guaranteed {
+			return 0, false
+		}
+		needy, ok = max(needy, q), true
+	}
+	return needy, ok
 }
 
 // enough takes pods in order, as long as no queue goes below its guarantee (law 2),
@@ -95,15 +111,17 @@ func Example_planner() {
 	}
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	bound := func(gpus int64) resources.Limit {
-		return resources.Limit{Value: resources.Vector{gpus}, Defined: 1}
+	bound := func(text string) resources.Limit {
+		l, err := schema.ParseLimit(text)
+		check(err)
+		return l
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Max: bound(20), Children: []queue.Config{
-		{Name: "web", Guaranteed: bound(8)},
-		{Name: "data", Guaranteed: bound(6)},
-		{Name: "lab", Properties: map[string]string{"priority.offset": "-10"}},
-		{Name: "audit", Properties: map[string]string{"preemption.policy": "disabled"}},
-	}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Max: bound("gpu=20"), Children: []queue.Config{
+		{Name: "web", Guaranteed: bound("gpu=8")},
+		{Name: "data", Guaranteed: bound("gpu=6")},
+		{Name: "lab", Policies: queue.Policies{PriorityOffset: new(int32(-10))}},
+		{Name: "audit", Policies: queue.Policies{Preemption: queue.Disabled}},
+	}})
 	check(err)
 	running := []pod{
 		{"data-1", "root.data", resources.Vector{4}, 0},
@@ -116,7 +134,7 @@ func Example_planner() {
 		w, _ := tree.Lookup(p.team)
 		check(tree.Add(w, p.size))
 	}
-	user := bound(6) // what the user may have
+	user := bound("gpu=6") // what the user may have
 	for _, ask := range []pod{
 		{"web-1", "root.web", resources.Vector{2}, 5},
 		{"web-2", "root.web", resources.Vector{7}, 5},

@@ -17,7 +17,7 @@ func newTree(root queue.Config) *queue.Tree {
 	if err != nil {
 		log.Fatal(err)
 	}
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,14 +28,14 @@ func newTree(root queue.Config) *queue.Tree {
 // asks of A reach no one, those of the tenants only their own kind, and those of
 // the system everyone. No fence keeps another queue from looking in.
 func Example() {
-	fenced := map[string]string{"preemption.policy": "fence"}
+	fenced := queue.Policies{Preemption: queue.Fence}
 	tree := newTree(queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "tenant1", Properties: fenced, Children: []queue.Config{
-			{Name: "A", Properties: fenced},
+		{Name: "tenant1", Policies: fenced, Children: []queue.Config{
+			{Name: "A", Policies: fenced},
 			{Name: "B"},
 			{Name: "C"},
 		}},
-		{Name: "tenant2", Properties: fenced, Children: []queue.Config{
+		{Name: "tenant2", Policies: fenced, Children: []queue.Config{
 			{Name: "Q1"},
 			{Name: "Q2"},
 		}},
@@ -45,12 +45,12 @@ func Example() {
 	for leaf := range tree.Leaves(queue.Root) {
 		var reach []string
 		for w := range fence.Reach(tree, leaf) {
-			reach = append(reach, tree.Name(w))
+			reach = append(reach, last(tree.Path(w)))
 		}
 		if len(reach) == 0 {
 			reach = []string{"no one"}
 		}
-		fmt.Printf("%-6s below %-14s reaches %s\n", tree.Name(leaf), tree.Path(fence.Root(tree, leaf)), strings.Join(reach, " "))
+		fmt.Printf("%-6s below %-14s reaches %s\n", last(tree.Path(leaf)), tree.Path(fence.Root(tree, leaf)), strings.Join(reach, " "))
 	}
 	// Output:
 	// A      below root.tenant1.A reaches no one
@@ -61,15 +61,18 @@ func Example() {
 	// system below root           reaches A B C Q1 Q2
 }
 
+// last returns the own name of the queue of a path.
+func last(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
 // offices is a tree in which the tasks of an office are worth more than others,
 // and those of the lab all the same.
 func offices() *queue.Tree {
 	return newTree(queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "office", Properties: map[string]string{"priority.offset": "100"}, Children: []queue.Config{
+		{Name: "office", Policies: queue.Policies{PriorityOffset: new(int32(100))}, Children: []queue.Config{
 			{Name: "web"},
 			{Name: "mail"},
 		}},
-		{Name: "lab", Properties: map[string]string{"priority.policy": "fence", "priority.offset": "50"}},
+		{Name: "lab", Policies: queue.Policies{PriorityFence: "fence", PriorityOffset: new(int32(50))}},
 	}})
 }
 
@@ -113,12 +116,9 @@ func ExampleRank() {
 // A fence keeps the asks of a tenant in, and lets others look in. What is
 // disabled is protected from all.
 func ExampleReach() {
-	property := func(policy string) map[string]string {
-		return map[string]string{"preemption.policy": policy}
-	}
 	tree := newTree(queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "tenant", Properties: property("fence"), Children: []queue.Config{{Name: "x"}, {Name: "y"}}},
-		{Name: "system", Properties: property("disabled")},
+		{Name: "tenant", Policies: queue.Policies{Preemption: queue.Fence}, Children: []queue.Config{{Name: "x"}, {Name: "y"}}},
+		{Name: "system", Policies: queue.Policies{Preemption: queue.Disabled}},
 		{Name: "batch"},
 	}})
 	for _, path := range []string{"root.tenant.x", "root.system"} {

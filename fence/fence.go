@@ -59,7 +59,7 @@ func Rank(t *queue.Tree, task, ask Priority) int64 {
 // is the leaf.
 func (p Priority) below(t *queue.Tree, ancestor queue.ID) int64 {
 	effective := int64(p.Raw)
-	for q := range t.Up(p.Leaf) {
+	for q := range t.Ancestors(p.Leaf) {
 		if q == ancestor {
 			break
 		}

@@ -42,7 +42,7 @@ func set(words ...string) (properties []string) {
 func mustNew(t require.TestingT, root queue.Config) *queue.Tree {
 	schema, err := resources.NewSchema("cpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	require.NoError(t, err)
 	return tree
 }
@@ -58,9 +58,9 @@ func mustLookup(t testing.TB, tree *queue.Tree, path string) queue.ID {
 // "begins with".
 var names = []string{"a", "ab", "b", "abc", "root"}
 
-// trees draws configurations with fences and offsets: bushes of a few queues,
+// configs draws configurations with fences and offsets: bushes of a few queues,
 // now and then with branches as deep as trees may be.
-func trees() *rapid.Generator[queue.Config] {
+func configs() *rapid.Generator[queue.Config] {
 	return rapid.Custom(func(t *rapid.T) queue.Config {
 		deep := rapid.IntRange(0, 9).Draw(t, "deep") == 9
 		count := rapid.IntRange(1, 12).Draw(t, "queues")
@@ -73,7 +73,7 @@ func trees() *rapid.Generator[queue.Config] {
 			if deep { // two branches, mostly
 				parent = max(0, q-1-parent%3)
 			}
-			for len(below[parent]) == len(names) || depth[parent] == queue.MaxDepth {
+			for len(below[parent]) == len(names) || depth[parent] == maxDepth {
 				parent = (parent + 1) % q
 			}
 			below, depth = append(below, nil), append(depth, depth[parent]+1)

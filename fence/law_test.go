@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 )
 
@@ -31,7 +32,7 @@ func leavesOf(tree *queue.Tree) []queue.ID { return slices.Collect(tree.Leaves(q
 
 // fences: Law 7. Fence roots, reach and paths are what a walk by names finds.
 func fences(t *rapid.T) {
-	config := trees().Draw(t, "tree")
+	config := configs().Draw(t, "tree")
 	tree, w := mustNew(t, config), newTwin(config)
 	paths := func(seq func(func(queue.ID) bool)) (list []string) {
 		for q := range seq {
@@ -60,7 +61,7 @@ func fences(t *rapid.T) {
 // effectivePriorities: Law 6. Ranks are what a walk by names makes of them, and Compare
 // compares the two priorities, in both directions.
 func effectivePriorities(t *rapid.T) {
-	config := trees().Draw(t, "tree")
+	config := configs().Draw(t, "tree")
 	tree, w := mustNew(t, config), newTwin(config)
 	leaves := w.leaves()
 	i, j := rapid.IntRange(0, len(leaves)-1).Draw(t, "x"), rapid.IntRange(0, len(leaves)-1).Draw(t, "y")
@@ -84,14 +85,14 @@ func effectivePriorities(t *rapid.T) {
 // aboveNothingCounts: an offset or a priority fence on the common ancestor, or
 // above it, changes nothing.
 func aboveNothingCounts(t *rapid.T) {
-	config := trees().Draw(t, "tree")
+	config := configs().Draw(t, "tree")
 	tree := mustNew(t, config)
 	leaves := leavesOf(tree)
 	x, y := rapid.SampledFrom(leaves).Draw(t, "x"), rapid.SampledFrom(leaves).Draw(t, "y")
 	a, b := priorities().Draw(t, "a"), priorities().Draw(t, "b")
 
 	changed := tree.CommonAncestor(x, y)
-	for q := range tree.Up(changed) {
+	for q := range tree.Ancestors(changed) {
 		m := at(&config, tree, q).Properties
 		delete(m, "priority.policy")
 		delete(m, "priority.offset")
@@ -120,7 +121,7 @@ func at(c *queue.Config, tree *queue.Tree, q queue.ID) *queue.Config {
 		return c
 	}
 	above := at(c, tree, parent)
-	i := slices.IndexFunc(above.Children, func(c queue.Config) bool { return c.Name == tree.Name(q) })
+	i := slices.IndexFunc(above.Children, func(c queue.Config) bool { return c.Name == trees.Name(tree, q) })
 	return &above.Children[i]
 }
 
@@ -134,7 +135,7 @@ func rank(tree *queue.Tree, x queue.ID, a int32, y queue.ID, b int32) int64 {
 // fence have one rank, in whatever leaf and of whatever priority they are. And
 // all asks from inside have the same victims outside.
 func fencedBranchIsOne(t *rapid.T) {
-	config := trees().Draw(t, "tree")
+	config := configs().Draw(t, "tree")
 	fence := rapid.IntRange(0, mustNew(t, config).Len()-1).Draw(t, "fence")
 	branch := queue.ID(fence)
 	at(&config, mustNew(t, config), branch).Properties["priority.policy"] = "fence"
@@ -166,7 +167,7 @@ func fencedBranchIsOne(t *rapid.T) {
 // thresholds: a higher victim never has a lower rank, and a higher ask never
 // gives a higher one; without a fence between, each step counts as one.
 func thresholds(t *rapid.T) {
-	tree := mustNew(t, trees().Draw(t, "tree"))
+	tree := mustNew(t, configs().Draw(t, "tree"))
 	x, y := rapid.SampledFrom(leavesOf(tree)).Draw(t, "ask's leaf"), rapid.SampledFrom(leavesOf(tree)).Draw(t, "victim's leaf")
 	list := rapid.SliceOfN(priorities(), 2, 2).Draw(t, "priorities")
 	low, high := slices.Min(list), slices.Max(list)
@@ -194,7 +195,7 @@ func thresholds(t *rapid.T) {
 // fenced reports whether a priority fence is between a leaf and what it has in common with
 // another one.
 func fenced(tree *queue.Tree, leaf, other queue.ID) bool {
-	for q := range tree.Up(leaf) {
+	for q := range tree.Ancestors(leaf) {
 		if tree.Contains(q, other) {
 			return false
 		}

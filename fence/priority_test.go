@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 )
 
@@ -112,12 +113,15 @@ func TestPriority(t *testing.T) {
 	}
 }
 
+// maxDepth is the number of levels that a tree may have.
+const maxDepth = 64
+
 // deepest is a root with two branches as deep as trees may be. Each of the 63
 // queues below the root has the offset of its branch.
 func deepest(up, down string) queue.Config {
 	branch := func(name, offset string) queue.Config {
-		c := node(fmt.Sprint(name, queue.MaxDepth), set(offset))
-		for level := queue.MaxDepth - 1; level > 1; level-- {
+		c := node(fmt.Sprint(name, maxDepth), set(offset))
+		for level := maxDepth - 1; level > 1; level-- {
 			c = node(fmt.Sprint(name, level), set(offset), c)
 		}
 		return c
@@ -131,7 +135,7 @@ func TestDeepest(t *testing.T) {
 	var leaves []queue.ID
 	for w := range tree.Leaves(queue.Root) {
 		leaves = append(leaves, w)
-		require.Equal(t, 63, tree.Depth(w))
+		require.Equal(t, 63, trees.Depth(tree, w))
 	}
 	up, down := leaves[0], leaves[1]
 

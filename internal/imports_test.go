@@ -22,25 +22,25 @@ const module = "github.com/go-preempt/preempt"
 var mayImport = map[string][]string{
 	".":             nil, // the manual
 	"resources":     nil,
-	"queue":         {"resources", "internal/saved", "internal/vectors"},
+	"queue":         {"resources", "internal/lent", "internal/vectors"},
 	"fence":         {"resources", "queue"},
 	"toleration":    nil,
-	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors"},
+	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 	"victims/cover": {"resources", "internal/cost", "internal/least", "internal/units"},
-	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved", "internal/vectors"},
-	"jobs":          {"resources", "queue", "fence", "victims", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors"},
+	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved", "internal/vectors", "internal/lent", "internal/trees"},
+	"jobs":          {"resources", "queue", "fence", "victims", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 
 	// The words of another scheduler. Nothing of the library imports it.
 	"jobs/koordinator": {"toleration", "victims", "jobs"},
 
 	// Plans in which tasks move, above asks and jobs.
-	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook"},
+	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/trees", "internal/trigger"},
 
 	// What waits, above asks and jobs.
 	"jobs/pending": {"resources", "victims", "jobs", "internal/eligible", "internal/trigger"},
 
 	// It may import all of ours, and nothing of ours but examples imports it.
-	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/moves", "internal/judge/scenario"},
+	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/moves", "internal/judge/scenario", "internal/trees"},
 
 	// What a set of victims costs, the search for the cheapest one, and its face for those
 	// who state units.
@@ -56,6 +56,10 @@ var mayImport = map[string][]string{
 
 	// What the rules of asks, jobs and quotas share.
 	"internal/rulebook": {"resources", "queue", "internal/cost", "internal/vectors"},
+
+	// What trees of queues keep from users, and what the library does with it.
+	"internal/lent":  {"resources"},
+	"internal/trees": {"resources", "queue", "internal/lent", "internal/saved"},
 
 	// The text that goes over a restart.
 	"internal/saved": {"resources"},

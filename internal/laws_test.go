@@ -23,7 +23,7 @@ var homes = map[string][]string{
 	"law 1":         {"internal/eligible/rules.go"},
 	"law 2":         {"internal/eligible/rooms.go", "quota/enforcer.go"},
 	"law 3":         {"internal/eligible/rules.go", "jobs/case_rule.go"},
-	"law 4":         {"queue/bound.go"},
+	"law 4":         {"internal/trigger/guarantees.go"},
 	"law 5":         {"victims/plan_search.go"},
 	"law 6":         {"internal/eligible/rules.go"},
 	"law 7":         {"internal/eligible/rules.go"},

@@ -19,7 +19,7 @@ func ExampleLedger_Admit() {
 	if err != nil {
 		panic(err)
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}}})
 	if err != nil {
 		panic(err)
 	}

@@ -141,7 +141,7 @@ func onlyThePath(t *rapid.T) {
 	l.Read(x.leaf)
 	tree := x.cluster.Tree()
 	want := 0
-	for q := range tree.Up(x.leaf) {
+	for q := range tree.Ancestors(x.leaf) {
 		if _, ok := x.quotas.Lookup(q); ok {
 			require.Equal(t, q, l.Accounts()[want].Queue, "the innermost first")
 			want++
@@ -149,7 +149,7 @@ func onlyThePath(t *rapid.T) {
 	}
 	require.Len(t, l.Accounts(), want)
 	before := l.Admit(nil, x.claim)
-	for q := range tree.All() { // others may say what they like of min and max
+	for q := range queue.ID(tree.Len()) { // others may say what they like of min and max
 		if !tree.Contains(q, x.leaf) {
 			quota, _ := x.quotas.Lookup(q)
 			quota.Min, quota.Max = gpus(0), gpus(0)

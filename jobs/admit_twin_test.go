@@ -78,7 +78,7 @@ func drawBooks(t *rapid.T) *books {
 		leaf:    rapid.SampledFrom([]queue.ID{quotaA1, quotaA2, quotaB}).Draw(t, "leaf"),
 		claim:   jobs.Claim{Rem: drawSize(t), NonPreemptible: rapid.Bool().Draw(t, "non-preemptible")},
 	}
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		if rapid.IntRange(0, 2).Draw(t, "entry") > 0 {
 			quota := jobs.Allowance{Min: drawBound(t, "min"), Max: drawBound(t, "max"), Waiting: drawSize(t)}
 			require.NoError(t, x.quotas.Set(q, quota))
@@ -138,7 +138,7 @@ func (x *books) check(t *rapid.T, l *jobs.Ledger) {
 	tree := x.cluster.Tree()
 	var admit, preempt []jobs.Breach
 	accounts := l.Accounts()
-	for q := range tree.Up(x.leaf) {
+	for q := range tree.Ancestors(x.leaf) {
 		quota, ok := x.quotas.Lookup(q)
 		if !ok {
 			continue
@@ -187,7 +187,7 @@ func (x *books) sums(q queue.ID) (s twinSums) {
 	}
 	tree := x.cluster.Tree()
 	for _, task := range x.counted {
-		if !slices.Contains(slices.Collect(tree.Up(task.Queue)), q) {
+		if !slices.Contains(slices.Collect(tree.Ancestors(task.Queue)), q) {
 			continue
 		}
 		add(&s.used, task.Size)
@@ -196,8 +196,8 @@ func (x *books) sums(q queue.ID) (s twinSums) {
 			add(&s.requested, task.Size)
 		}
 	}
-	for below := range tree.All() {
-		if quota, ok := x.quotas.Lookup(below); ok && slices.Contains(slices.Collect(tree.Up(below)), q) {
+	for below := range queue.ID(tree.Len()) {
+		if quota, ok := x.quotas.Lookup(below); ok && slices.Contains(slices.Collect(tree.Ancestors(below)), q) {
 			add(&s.requested, quota.Waiting)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -158,7 +159,7 @@ func (a *Auditor) state(now time.Time) {
 	}
 	if tree := a.Cluster.Tree(); a.Allowances != nil && 0 <= job.Queue && int(job.Queue) < tree.Len() {
 		a.sums = a.sums[:0]
-		for q := range tree.Up(job.Queue) {
+		for q := range tree.Ancestors(job.Queue) {
 			if quota, ok := a.Allowances.Lookup(q); ok {
 				a.cap(q, &quota)
 			}
@@ -177,7 +178,7 @@ func (a *Auditor) cap(q queue.ID, quota *Allowance) {
 	fixed, least, beside := rows.At(block, 0, types), rows.At(block, 1, types), rows.At(block, 2, types)
 	// Queues are in tree order, so a subtree is a range. The sums are added up from tasks;
 	// the planner's ledger is not asked.
-	for w, tree := q, a.Cluster.Tree(); w < tree.End(q); w++ {
+	for w, tree := q, a.Cluster.Tree(); w < trees.End(tree, q); w++ {
 		if sub, ok := a.Allowances.Lookup(w); ok {
 			resources.Add(beside, beside, sub.Waiting)
 		}

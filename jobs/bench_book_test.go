@@ -19,7 +19,7 @@ import (
 func fullQuotas(b *testing.B, c *victims.Cluster) *jobs.Allowances {
 	quotas := jobs.NewAllowances(c.Tree())
 	most := resources.Limit{Value: resources.Scale(nil, c.Tree().Usage(queue.Root), 2), Defined: 3}
-	for q := range c.Tree().All() {
+	for q := range queue.ID(c.Tree().Len()) {
 		require.NoError(b, quotas.Set(q, jobs.Allowance{Max: most}))
 	}
 	return quotas

@@ -26,7 +26,7 @@ func fullCluster(b testing.TB, nodes, tasks int) *victims.Cluster {
 	require.NoError(b, err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a"}, {Name: "b"}, {Name: "train"},
-	}}, queue.Strict)
+	}})
 	require.NoError(b, err)
 	c := victims.NewCluster(tree)
 	a, _ := tree.Lookup("root.a")

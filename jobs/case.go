@@ -15,6 +15,7 @@ import (
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -58,7 +59,7 @@ type jobCase struct {
 // begin makes the case one of a job at an instant. It fails if something is
 // wrong with the job.
 func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
-	tree, err := p.Cluster.Tree().Counting(&c.counting, p.Scarce)
+	tree, err := trees.Counting(p.Cluster.Tree(), &c.counting, p.Scarce)
 	if err != nil {
 		return fmt.Errorf("jobs: job %q: %w", job.Name, err)
 	}

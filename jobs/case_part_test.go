@@ -85,7 +85,7 @@ func list(l []int) []int { return append([]int{}, l...) }
 func oneQueue(t require.TestingT) (*victims.Cluster, queue.ID) {
 	schema, err := resources.NewSchema("cpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "q"}}}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "q"}}})
 	require.NoError(t, err)
 	q, _ := tree.Lookup("root.q")
 	return victims.NewCluster(tree), q

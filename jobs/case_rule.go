@@ -9,6 +9,7 @@ import (
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -27,8 +28,8 @@ type rules struct {
 	horizon  time.Time // exemptions that end until then count as ended
 	strict   bool
 	stage    stage
-	needy    queue.Trigger // what guarantees say; E
-	lawful   bool          // law 4 lets the job take from others
+	needy    trigger.Guarantees // what guarantees say; E
+	lawful   bool               // law 4 lets the job take from others
 }
 
 // begin makes the rules those of a planner at an instant.
@@ -187,7 +188,7 @@ func (g *gate) account(q queue.ID) *Account {
 func (g *gate) usage(q queue.ID, t int, m moment) int64 {
 	used := g.tree.Usage(q)[t]
 	if m == coming {
-		used -= g.tree.Preempting(q)[t] // all that is leaving, whoever wants it gone
+		used -= g.tree.Leaving(q)[t] // all that is leaving, whoever wants it gone
 	}
 	return used
 }
@@ -201,7 +202,7 @@ func (g *gate) hasHeadroom(more resources.Vector, m moment) bool {
 // underMaxima reports whether no queue of the path passes its max in some types
 // with amounts more than it uses at a moment.
 func (g *gate) underMaxima(types resources.Mask, more resources.Vector, m moment) bool {
-	for q := range g.tree.Up(g.leaf) {
+	for q := range g.tree.Ancestors(g.leaf) {
 		most := g.tree.Max(q)
 		for t := range (most.Defined & types).All() {
 			if g.usage(q, t, m)+more.At(t) > most.Value[t] {
@@ -236,7 +237,7 @@ func (n *needs) prepare(c *jobCase) {
 	n.queues, n.short = n.queues[:0], n.short[:0]
 	n.headroom, n.quota = n.headroom[:0], n.quota[:0]
 	n.most = c.block(1)
-	for q := range c.tree.Up(c.job.Queue) {
+	for q := range c.tree.Ancestors(c.job.Queue) {
 		n.add(c, q)
 	}
 	n.masks = rows.Zeros(n.masks, len(n.queues)+1)

@@ -282,7 +282,7 @@ func TestGate_Headroom(t *testing.T) {
 	limit := func(n int64) resources.Limit { return resources.Limit{Value: resources.Vector{n}, Defined: 1} }
 	schema, err := resources.NewSchema("cpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Max: limit(10), Children: []queue.Config{{Name: "q", Max: limit(6)}, {Name: "r"}}}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Max: limit(10), Children: []queue.Config{{Name: "q", Max: limit(6)}, {Name: "r"}}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	q, _ := tree.Lookup("root.q")

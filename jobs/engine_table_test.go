@@ -42,9 +42,9 @@ func tableDesk(t require.TestingT, hosts string, members ...int64) *desk {
 	guaranteed := with["root"]
 	p := &Planner{ByPriority: true}
 	root := resources.Limit{Value: resources.Vector{guaranteed, 0}, Defined: 1}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: root, Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Guaranteed: root, Children: []queue.Config{
 		job, {Name: "low", Guaranteed: resources.Limit{Value: resources.Vector{with["low"], 0}, Defined: 1}},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	for _, name := range []string{"hard", "soft"} {

@@ -33,9 +33,9 @@ type desk struct {
 func drawDesk(t *rapid.T, alike bool) *desk {
 	schema, err := resources.NewSchema("cpu", "gpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "q"}, {Name: "low", Guaranteed: resources.Limit{Value: resources.Vector{int64(rapid.IntRange(0, 4).Draw(t, "guaranteed")), 0}, Defined: 1}},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	q, _ := tree.Lookup("root.q")

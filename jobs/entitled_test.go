@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/trees"
+	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -50,8 +52,8 @@ func TestLaw4_MembersOneByOne(t *testing.T) {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
 		for i, g := range grants[:len(grants)-h.further()] {
-			tree, _ := c.Tree().Counting(new(queue.Tree), h.planner.Scarce)
-			if !tree.Trigger(g.Ask.Queue, resources.Positive(g.Ask.Size), nil).Holds() {
+			tree, _ := trees.Counting(c.Tree(), new(queue.Tree), h.planner.Scarce)
+			if asks := (trigger.Case{Tree: tree, Leaf: g.Ask.Queue, Arriving: g.Ask.Size}); !asks.Guarantees().Hold() {
 				t.Fatalf("%s: law 4 refuses member %d by itself\n%v", h.said(), i, h.c)
 			}
 			if _, err := c.Grant(g.Ask, g.Node); err != nil {
@@ -98,8 +100,8 @@ func (h *harness) further() (n int) {
 
 // potential is Φ.
 func potential(c *victims.Cluster, scarce *resources.Mask) (phi int64) {
-	tree, _ := c.Tree().Counting(new(queue.Tree), scarce)
-	for q := range tree.All() {
+	tree, _ := trees.Counting(c.Tree(), new(queue.Tree), scarce)
+	for q := range queue.ID(tree.Len()) {
 		g, used := tree.Guaranteed(q), tree.Effective(nil, q)
 		for t := range g.Defined.All() {
 			phi += min(used[t], g.Value[t])

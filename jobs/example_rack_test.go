@@ -33,7 +33,7 @@ func ExampleJob_domain() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "train", Guaranteed: guaranteed}, {Name: "web"},
-	}}, queue.Strict)
+	}})
 	check(err)
 	train, _ := tree.Lookup("root.train")
 	web, _ := tree.Lookup("root.web")

@@ -23,7 +23,7 @@ func racksOf(gpus int64, train queue.Policies) *victims.Cluster {
 	guaranteed := resources.Limit{Value: resources.Vector{gpus}, Defined: 1}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "train", Guaranteed: guaranteed, Policies: train}, {Name: "web"},
-	}}, queue.Strict)
+	}})
 	must(err)
 	cluster := victims.NewCluster(tree)
 	for _, n := range []victims.Node{

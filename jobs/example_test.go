@@ -20,7 +20,7 @@ func exampleCluster() *victims.Cluster {
 	must(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "train"}, {Name: "batch"},
-	}}, queue.Strict)
+	}})
 	must(err)
 	batch, _ := tree.Lookup("root.batch")
 	cluster := victims.NewCluster(tree)

@@ -30,7 +30,7 @@ func ExamplePlanner_Together() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "research", Guaranteed: guaranteed},
-	}}, queue.Strict)
+	}})
 	check(err)
 	batch, _ := tree.Lookup("root.batch")
 	research, _ := tree.Lookup("root.research")

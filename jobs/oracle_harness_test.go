@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -211,7 +212,7 @@ func (h *harness) replay(name string) {
 		w.Grants = append(w.Grants, world.Grant{Ask: ask, Node: h.cluster.Node(at.Node).Name})
 	}
 	used, free := w.Usage(true), w.Free(true)
-	for q := range c.Tree().All() {
+	for q := range queue.ID(c.Tree().Len()) {
 		path := c.Tree().Path(q)
 		got := world.AmountsOf(c, c.Tree().Effective(nil, q))
 		if diff := cmp.Diff(used[path], got, ignoreZeros); diff != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -49,9 +50,9 @@ func (e *allowanceError) Unwrap() error { return e.Err }
 // Allowances are those of the queues of a tree. A queue without an entry bounds nothing;
 // an empty entry has a min of 0.
 type Allowances struct {
-	// Validation says what a min above the max is: an error if strict, else a warning
+	// Strict: a min above the max is an error. Else it is a warning
 	// ([Allowances.Warnings]).
-	Validation queue.Validation
+	Strict bool
 
 	tree    *queue.Tree
 	entries []entry // by queue
@@ -74,7 +75,7 @@ func NewAllowances(tree *queue.Tree) *Allowances {
 func (s *Allowances) Set(q queue.ID, quota Allowance) error {
 	e := &s.entries[q]
 	problems := s.badAmounts(&quota)
-	if s.Validation == queue.Strict {
+	if s.Strict {
 		problems = append(problems, s.inverted(&quota)...)
 	}
 	if err := s.join(q, problems); err != nil {
@@ -108,7 +109,7 @@ func (s *Allowances) Warnings() (warnings []error) {
 	if s == nil {
 		return nil
 	}
-	for q := range s.tree.All() {
+	for q := range queue.ID(s.tree.Len()) {
 		for _, err := range s.inverted(&s.entries[q].quota) {
 			warnings = append(warnings, s.at(q, err))
 		}
@@ -339,7 +340,7 @@ type Ledger struct {
 func (l *Ledger) Read(leaf queue.ID) {
 	tree := l.Cluster.Tree()
 	l.accounts = l.accounts[:0]
-	for q := range tree.Up(leaf) {
+	for q := range tree.Ancestors(leaf) {
 		if quota, ok := l.Allowances.Lookup(q); ok {
 			l.accounts = append(l.accounts, Account{Queue: q, Allowance: quota})
 		}
@@ -375,9 +376,9 @@ func (l *Ledger) sum(tree *queue.Tree) {
 	var inner *Account
 	for i := range l.accounts {
 		a := &l.accounts[i]
-		for q := a.Queue; q < tree.End(a.Queue); {
+		for q := a.Queue; q < trees.End(tree, a.Queue); {
 			if inner != nil && q == inner.Queue {
-				q = tree.End(q)
+				q = trees.End(tree, q)
 				continue
 			}
 			l.sumOf(a, q)

@@ -32,7 +32,7 @@ func quotaTree(t require.TestingT) *queue.Tree {
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Children: []queue.Config{{Name: "1"}, {Name: "2"}}},
 		{Name: "b"},
-	}}, queue.Strict)
+	}})
 	require.NoError(t, err)
 	return tree
 }
@@ -42,28 +42,28 @@ func gpus(n int64) resources.Limit { return resources.Limit{Value: resources.Vec
 
 func TestQuotas_Set(t *testing.T) {
 	for _, test := range []struct {
-		name  string
-		quota jobs.Allowance
-		mode  queue.Validation
-		kind  error  // nil where it is accepted
-		text  string // of the error
-		warns string // of the only warning, if any
+		name   string
+		quota  jobs.Allowance
+		strict bool
+		kind   error  // nil where it is accepted
+		text   string // of the error
+		warns  string // of the only warning, if any
 	}{
-		{name: "nothing", mode: queue.Strict},
-		{name: "min below max", mode: queue.Strict, quota: jobs.Allowance{Min: gpus(1), Max: gpus(2)}},
-		{name: "min is max", mode: queue.Strict, quota: jobs.Allowance{Min: gpus(2), Max: gpus(2)}},
-		{name: "min without max", mode: queue.Strict, quota: jobs.Allowance{Min: gpus(9)}},
-		{name: "max of zero without min", mode: queue.Strict, quota: jobs.Allowance{Max: gpus(0)}},
+		{name: "nothing", strict: true},
+		{name: "min below max", strict: true, quota: jobs.Allowance{Min: gpus(1), Max: gpus(2)}},
+		{name: "min is max", strict: true, quota: jobs.Allowance{Min: gpus(2), Max: gpus(2)}},
+		{name: "min without max", strict: true, quota: jobs.Allowance{Min: gpus(9)}},
+		{name: "max of zero without min", strict: true, quota: jobs.Allowance{Max: gpus(0)}},
 		{
 			name: "min above max, lenient", quota: jobs.Allowance{Min: gpus(10), Max: gpus(4)},
 			warns: "jobs: quota of root.a: min above max: gpu: min 10, max 4",
 		},
 		{
-			name: "min above max, strict", quota: jobs.Allowance{Min: gpus(10), Max: gpus(4)}, mode: queue.Strict,
+			name: "min above max, strict", quota: jobs.Allowance{Min: gpus(10), Max: gpus(4)}, strict: true,
 			kind: jobs.ErrMinAboveMax, text: "jobs: quota of root.a: min above max: gpu: min 10, max 4",
 		},
 		{
-			name: "amounts with units", mode: queue.Strict,
+			name: "amounts with units", strict: true,
 			quota: jobs.Allowance{
 				Min: resources.Limit{Value: resources.Vector{1500, 7}, Defined: 1},
 				Max: resources.Limit{Value: resources.Vector{500, 1}, Defined: 3},
@@ -75,7 +75,7 @@ func TestQuotas_Set(t *testing.T) {
 			kind: jobs.ErrAmount, text: "jobs: quota of root.a: bad amount: min gpu -1",
 		},
 		{
-			name: "negative max is no more than that", quota: jobs.Allowance{Min: gpus(1), Max: gpus(-1)}, mode: queue.Strict,
+			name: "negative max is no more than that", quota: jobs.Allowance{Min: gpus(1), Max: gpus(-1)}, strict: true,
 			kind: jobs.ErrAmount, text: "jobs: quota of root.a: bad amount: max gpu -1",
 		},
 		{
@@ -88,7 +88,7 @@ func TestQuotas_Set(t *testing.T) {
 		},
 		{name: "zeros of no type", quota: jobs.Allowance{Waiting: resources.Vector{1, 2, 0, 0}}},
 		{
-			name: "all at once, in order", mode: queue.Strict,
+			name: "all at once, in order", strict: true,
 			quota: jobs.Allowance{
 				Min:     resources.Limit{Value: resources.Vector{-1, 3}, Defined: 3},
 				Max:     gpus(2),
@@ -102,7 +102,7 @@ func TestQuotas_Set(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			quotas := jobs.NewAllowances(quotaTree(t))
-			quotas.Validation = test.mode
+			quotas.Strict = test.strict
 			err := quotas.Set(quotaA, test.quota)
 			_, ok := quotas.Lookup(quotaA)
 			require.Equal(t, test.kind == nil, ok, "an entry")
@@ -191,7 +191,7 @@ func TestQuotaError_Names(t *testing.T) {
 // TestQuotas_LargestAmounts: they are amounts like others.
 func TestQuotas_LargestAmounts(t *testing.T) {
 	quotas := jobs.NewAllowances(quotaTree(t))
-	quotas.Validation = queue.Strict
+	quotas.Strict = true
 	require.NoError(t, quotas.Set(quotaA, jobs.Allowance{Min: gpus(math.MaxInt64), Max: gpus(math.MaxInt64)}))
 	require.ErrorIs(t, quotas.Set(quotaA, jobs.Allowance{Min: gpus(math.MaxInt64), Max: gpus(math.MaxInt64 - 1)}), jobs.ErrMinAboveMax)
 	require.ErrorIs(t, quotas.Set(quotaA, jobs.Allowance{Min: gpus(math.MinInt64)}), jobs.ErrAmount)

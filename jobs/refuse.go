@@ -260,7 +260,7 @@ func (d *decision) wish(r *Refusal) rulebook.Wish {
 // name.
 func (d *decision) helpRoom(r *Refusal) {
 	h := &r.Help
-	for q := range d.tree.Up(d.job.Queue) {
+	for q := range d.tree.Ancestors(d.job.Queue) {
 		most := d.tree.Max(q)
 		for t := range most.Defined.All() {
 			if need := d.rem.At(t); need > 0 && d.gate.usage(q, t, coming)+need > most.Value[t] {

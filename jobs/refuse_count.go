@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -315,7 +316,7 @@ func (d *decision) protectTogether(r *Refusal) {
 
 // firstProtector returns the first queue and type that keep says of that it keeps some task.
 func (d *decision) firstProtector(keep func(p *victims.Protector, row int32)) victims.Protector {
-	for q := range d.tree.All() {
+	for q := range queue.ID(d.tree.Len()) {
 		row, ok := d.rooms.Row(q)
 		if !ok {
 			continue

@@ -30,7 +30,7 @@ func newAskWorld(t *testing.T) *askWorld {
 	all := resources.Limit{Value: resources.Vector{16}, Defined: 1}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "lent"}, {Name: "own", Guaranteed: all},
-	}}, queue.Strict)
+	}})
 	require.NoError(t, err)
 	x := &askWorld{T: t, cluster: victims.NewCluster(tree)}
 	x.rounds.Cluster = x.cluster

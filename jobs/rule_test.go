@@ -216,7 +216,7 @@ func TestDecide_Overrun(t *testing.T) {
 	require.NoError(t, w.cluster.Apply(d.Plan.Change()))
 	left, _ := w.cluster.Budget("web")
 	require.Equal(t, int64(-2), left.Left)
-	require.Equal(t, resources.Vector{6000, 0}, w.cluster.Tree().Preempting(0))
+	require.Equal(t, resources.Vector{6000, 0}, w.cluster.Tree().Leaving(0))
 }
 
 // A node that goes before its tasks takes no members, and its tasks may still go

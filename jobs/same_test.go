@@ -152,7 +152,7 @@ func (h *harness) boundNothing() {
 	if h.job.NonPreemptible {
 		return
 	}
-	for q := range h.cluster.Tree().All() {
+	for q := range queue.ID(h.cluster.Tree().Len()) {
 		if _, ok := h.planner.Allowances.Lookup(q); ok || q == queue.Root {
 			continue
 		}

@@ -4,6 +4,7 @@ package jobs
 
 import (
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -46,7 +47,7 @@ func (x *furtherer) place(p *Plan, m moment) {
 // enterPlan works out how things are after a plan.
 func (x *furtherer) enterPlan(p *Plan, m moment) {
 	x.gate.read(m)
-	x.left, x.more, x.gone = x.left[:0], rows.Zeros(x.more, (x.tree.Depth(x.job.Queue)+1)*x.types), x.gone[:0]
+	x.left, x.more, x.gone = x.left[:0], rows.Zeros(x.more, (trees.Depth(x.tree, x.job.Queue)+1)*x.types), x.gone[:0]
 	for h := range x.hosts {
 		x.left = append(x.left, x.hosts[h].freeAt(m)...)
 	}
@@ -70,7 +71,7 @@ func (x *furtherer) enterVictim(id victims.TaskID) {
 		addTo(x.row(x.left, int(h)), t.Size, +1)
 	}
 	level := 0
-	for q := range x.tree.Up(x.job.Queue) {
+	for q := range x.tree.Ancestors(x.job.Queue) {
 		// A victim counts in the queues that the path shares with its own, from
 		// the first of them up to the root.
 		if x.tree.Contains(q, t.Queue) {
@@ -132,7 +133,7 @@ func (x *furtherer) hostFor(p *Plan, i int, m moment) int32 {
 // member. A max of a type that the member does not want binds nobody here.
 func (x *furtherer) underMax(size resources.Vector, m moment) bool {
 	level := 0
-	for q := range x.tree.Up(x.job.Queue) {
+	for q := range x.tree.Ancestors(x.job.Queue) {
 		most, more := x.tree.Max(q), x.row(x.more, level)
 		for t := range (most.Defined & resources.Positive(size)).All() {
 			if x.gate.usage(q, t, m)+more[t]+size[t] > most.Value[t] {

@@ -298,7 +298,7 @@ func (d *decision) hopeless() bool {
 func (d *decision) relax() (changed bool, err error) {
 	x := &d.turn
 	size := x.members[x.failed].Size
-	for q := range d.tree.Up(d.rules.needy.Needy) {
+	for q := range d.tree.Ancestors(d.rules.needy.Needy) {
 		g := d.tree.Guaranteed(q)
 		if q == d.rules.needy.Needy || g.Defined == 0 {
 			continue

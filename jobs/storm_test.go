@@ -161,7 +161,7 @@ func (h *history) mostPlans() (most int) {
 		look(v.Size)
 	}
 	tree := h.cluster.Tree()
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		g := tree.Guaranteed(q)
 		for t := range g.Defined.All() {
 			if a := smallest[t]; a > 0 && g.Value[t] > 0 {
@@ -406,7 +406,7 @@ func (h *history) lower() string {
 	const most = 4
 	tree := h.cluster.Tree()
 	var queues []queue.ID
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		if tree.Effective(nil, q)[0] > tree.Guaranteed(q).Value.At(0) {
 			queues = append(queues, q)
 		}

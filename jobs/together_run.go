@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -185,7 +186,7 @@ func (j *joiner) open(others bool) {
 	j.asked, j.settled, j.found = false, nil, nil
 	if others {
 		// The first turn has told what is wrong with the types.
-		j.found, _ = j.p.Cluster.Tree().Clone().Counting(new(queue.Tree), j.p.Scarce)
+		j.found, _ = trees.Counting(j.p.Cluster.Tree().Clone(), new(queue.Tree), j.p.Scarce)
 	}
 }
 

@@ -240,10 +240,10 @@ func TestTogether_Law1(t *testing.T) {
 	require.NoError(t, err)
 	cpu := func(v int64) resources.Limit { return resources.Limit{Value: resources.Vector{v}, Defined: 1} }
 	now := map[string]string{"preemption.delay": "0s"}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: cpu(14), Properties: now, Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Guaranteed: cpu(14), Properties: now, Children: []queue.Config{
 		{Name: "a", Properties: map[string]string{"priority.offset": "1"}, Children: []queue.Config{{Name: "ab", Guaranteed: cpu(3), Properties: now}}},
 		{Name: "b", Properties: now},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	n1, err := c.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{8, 9, 7}, Penalty: math.MinInt64})
@@ -289,10 +289,10 @@ func TestTogether_SecondStage(t *testing.T) {
 	require.NoError(t, err)
 	cpu := func(v int64) resources.Limit { return resources.Limit{Value: resources.Vector{v}, Defined: 1} }
 	now := map[string]string{"preemption.delay": "0s"}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: cpu(40), Properties: now, Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Guaranteed: cpu(40), Properties: now, Children: []queue.Config{
 		{Name: "a", Guaranteed: cpu(40), Properties: now},
 		{Name: "b", Properties: now},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	a, _ := tree.Lookup("root.a")
 	b, _ := tree.Lookup("root.b")
@@ -379,9 +379,9 @@ func asksBeside(t *testing.T, nodes, asks int) (*victims.Cluster, []victims.Ask)
 	keeps := func(name string, v int64) queue.Config {
 		return queue.Config{Name: name, Guaranteed: resources.Limit{Value: resources.Vector{v}, Defined: 1}}
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{
 		keeps("a", 1<<40), keeps("b", int64(nodes)*30-40), keeps("c", 1<<40),
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	a, _ := tree.Lookup("root.a")

@@ -196,9 +196,9 @@ func (w *gpuWorld) inTurn() (total int) {
 func (w *gpuWorld) build(t testing.TB) (*victims.Cluster, []victims.Ask) {
 	schema, err := resources.NewSchema("gpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a"}, {Name: "b", Guaranteed: resources.Limit{Value: resources.Vector{100}, Defined: 1}},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	a, _ := tree.Lookup("root.a")

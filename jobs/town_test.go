@@ -67,7 +67,7 @@ func build(t testing.TB, text string) *town {
 			rest = append(rest, l)
 		}
 	}
-	tree, err := queue.New(w.schema, w.config("root"), queue.Lenient)
+	tree, err := queue.NewLenient(w.schema, w.config("root"))
 	require.NoError(t, err)
 	w.cluster = victims.NewCluster(tree)
 	w.quotas = jobs.NewAllowances(tree)

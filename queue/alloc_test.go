@@ -18,7 +18,7 @@ var (
 // TestNoAllocs shows that only errors, pictures, copies and the changing of
 // bounds allocate.
 func TestNoAllocs(t *testing.T) {
-	tree := mustNew(t, forest, Lenient)
+	tree := mustNew(t, forest, lenient)
 	z := mustLookup(t, tree, "root.a.y.z")
 	size := vector("gpu=2 disk=1")
 	must := func(err error) {
@@ -45,14 +45,13 @@ func TestNoAllocs(t *testing.T) {
 		{"Add Remove", func() { must(tree.Add(z, size)); must(tree.Remove(z, size)) }},
 		{"Mark Unmark", func() { must(tree.Mark(z, size)); must(tree.Unmark(z, size)) }},
 		{"Usage", func() { sinkVector = tree.Usage(z) }},
-		{"Preempting", func() { sinkVector = tree.Preempting(z) }},
+		{"Preempting", func() { sinkVector = tree.Leaving(z) }},
 		{"Effective", func() { sinkVector = tree.Effective(dst, z) }},
 		{"Surplus", func() { sinkVector = tree.Surplus(dst, z) }},
 		{"Headroom", func() { sinkLimit = tree.Headroom(room, z) }},
 		{"Guaranteed", func() { sinkLimit = tree.Guaranteed(z) }},
 		{"Max", func() { sinkLimit = tree.Max(z) }},
 		{"Governing", func() { sinkID, sinkBool = tree.Governing(z, 0) }},
-		{"Trigger", func() { sinkBool = tree.Trigger(z, 0b11, nil).Holds() }},
 		{"Lookup", func() { sinkID, sinkBool = tree.Lookup("root.a.y.z") }},
 		{"Parent", func() { sinkID, sinkBool = tree.Parent(z) }},
 		{"CommonAncestor", func() { sinkID = tree.CommonAncestor(z, 2) }},
@@ -63,12 +62,12 @@ func TestNoAllocs(t *testing.T) {
 		{"FairShares.Guarantee", func() { sinkLimit = shares.Guarantee(z) }},
 		{"FairShares.SetGuarantees", func() { must(shares.SetGuarantees(planned)) }},
 		{"All", func() {
-			for q := range tree.All() {
+			for q := range ID(tree.Len()) {
 				sinkID += q
 			}
 		}},
 		{"Up", func() {
-			for q := range tree.Up(z) {
+			for q := range tree.Ancestors(z) {
 				sinkID += q
 			}
 		}},
@@ -93,7 +92,7 @@ func TestNoAllocs(t *testing.T) {
 
 // TestOneAlloc shows that a missing destination is allocated once.
 func TestOneAlloc(t *testing.T) {
-	tree := mustNew(t, forest, Lenient)
+	tree := mustNew(t, forest, lenient)
 	for name, f := range map[string]func(){
 		"Effective": func() { sinkVector = tree.Effective(nil, 4) },
 		"Surplus":   func() { sinkVector = tree.Surplus(nil, 4) },

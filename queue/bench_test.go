@@ -4,6 +4,7 @@ package queue
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/go-preempt/preempt/resources"
@@ -33,7 +34,7 @@ func benchConfig(b *testing.B) (*resources.Schema, Config) {
 // benchTree is a tree of benchConfig, and a leaf in its middle.
 func benchTree(b *testing.B) (*Tree, ID) {
 	s, root := benchConfig(b)
-	tree, err := New(s, root, Lenient)
+	tree, err := NewLenient(s, root)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func BenchmarkNew(b *testing.B) {
 	b.Run("queues=1111/types=4", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := New(s, root, Lenient); err != nil {
+			if _, err := NewLenient(s, root); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -131,8 +132,8 @@ func BenchmarkTreeLookup(b *testing.B) {
 func BenchmarkGoverning(b *testing.B) {
 	for _, levels := range []int{1, 4} {
 		tree, leaf := benchTree(b)
-		for q := range tree.Up(leaf) {
-			if tree.Depth(q) > 4-levels {
+		for q := range tree.Ancestors(leaf) {
+			if strings.Count(tree.Path(q), ".") > 4-levels {
 				if err := tree.SetGuaranteed(q, resources.Limit{}); err != nil {
 					b.Fatal(err)
 				}
@@ -145,16 +146,6 @@ func BenchmarkGoverning(b *testing.B) {
 			}
 		})
 	}
-}
-
-func BenchmarkTrigger(b *testing.B) {
-	tree, leaf := benchTree(b)
-	b.Run(benchName, func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			sinkBool = tree.Trigger(leaf, 0b1111, nil).Holds()
-		}
-	})
 }
 
 func BenchmarkSetGuaranteed(b *testing.B) {

@@ -12,52 +12,56 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Guaranteed returns what q is guaranteed, as a view.
+// Guaranteed returns what q is guaranteed, in shared memory.
 func (t *Tree) Guaranteed(q ID) resources.Limit {
-	return resources.Limit{Defined: t.guaranteed.defined[q] &^ t.ignored, Value: t.row(t.guaranteed.values, q)}
+	x := t.in()
+	return resources.Limit{Defined: x.Guaranteed.Defined[q] &^ x.Ignored, Value: t.row(x.Guaranteed.Values, q)}
 }
 
-// Max returns what q may use at most, as a view.
-func (t *Tree) Max(q ID) resources.Limit { return t.limit(&t.max, q) }
+// Max returns what q may use at most, in shared memory.
+func (t *Tree) Max(q ID) resources.Limit {
+	x := t.in()
+	return resources.Limit{Defined: x.Max.Defined[q], Value: t.row(x.Max.Values, q)}
+}
 
 // SetGuaranteed replaces the guarantee of q by a copy of l. Errors are those of [New]
 // about bounds; there are no new warnings.
 func (t *Tree) SetGuaranteed(q ID, l resources.Limit) error {
-	return t.setBounds(q, promise{t.Name(q), l, t.Max(q)})
+	return t.setBounds(q, promise{t.name(q), l, t.Max(q)})
 }
 
 // SetMax replaces the max of q, as [Tree.SetGuaranteed] does a guarantee.
 func (t *Tree) SetMax(q ID, l resources.Limit) error {
-	return t.setBounds(q, promise{t.Name(q), t.Guaranteed(q), l})
+	return t.setBounds(q, promise{t.name(q), t.Guaranteed(q), l})
 }
 
 func (t *Tree) setBounds(q ID, p promise) error {
-	if t.owned {
-		return &Problem{Queue: t.Path(q), Err: ErrOwned}
+	if t.in().ReadOnly {
+		return readOnly(t.Path(q))
 	}
 	var problems []error
 	report := func(at ID, errs []error) {
 		for _, err := range errs {
-			problems = append(problems, &Problem{Queue: t.Path(at), Err: err})
+			problems = append(problems, bad(t.Path(at), err))
 		}
 	}
-	if parent, ok := t.Parent(q); ok && t.strict {
+	if parent, ok := t.Parent(q); ok && t.in().Strict {
 		report(parent, overCommitted(t.schema, t.promise(parent), t.promises(parent, q, p)))
 	}
 	report(q, badBounds(t.schema, p))
-	if t.strict {
+	if t.in().Strict {
 		report(q, overCommitted(t.schema, p, t.promises(q, q, p)))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	t.guaranteed.set(t.schema, q, p.guaranteed)
-	t.max.set(t.schema, q, p.max)
+	t.in().Guaranteed.Set(int(q), t.schema.Len(), p.guaranteed)
+	t.in().Max.Set(int(q), t.schema.Len(), p.max)
 	return nil
 }
 
 func (t *Tree) promise(q ID) promise {
-	return promise{t.names[q], t.Guaranteed(q), t.Max(q)}
+	return promise{t.name(q), t.Guaranteed(q), t.Max(q)}
 }
 
 // promises returns what the children of parent are promised, with p for changed.
@@ -72,11 +76,13 @@ func (t *Tree) promises(parent, changed ID, p promise) (children []promise) {
 	return children
 }
 
-// Governing returns the queue that governs type i for q. A guarantee of 0 counts. The
-// cost is the depth.
+// Governing returns the queue that governs type i for q, if one does. A guarantee of 0
+// counts. By law 4 an ask may preempt while each queue that governs what it wants is under its
+// guarantee. The cost is the depth.
 func (t *Tree) Governing(q ID, i int) (ID, bool) {
+	x := t.in()
 	for q = t.known(q); ; {
-		if (t.guaranteed.defined[q] &^ t.ignored).Has(i) {
+		if (x.Guaranteed.Defined[q] &^ x.Ignored).Has(i) {
 			return q, true
 		}
 		if q == Root {
@@ -86,8 +92,8 @@ func (t *Tree) Governing(q ID, i int) (ID, bool) {
 	}
 }
 
-// Surplus sets dst to what q may give to others, and returns it: the positive part of e -
-// g, or e without a guarantee.
+// Surplus sets dst to what q may give to others, and returns it: effective usage beyond its
+// guarantee, or all of it without one.
 func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 	dst = t.Effective(dst, q)
 	g := t.Guaranteed(q)
@@ -97,15 +103,15 @@ func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 	return dst
 }
 
-// Headroom sets dst to what may still be added below q, and returns it: the least m - e
-// of q and queues above, in types that they bound. It may be negative. See
-// [resources.Admits]. The cost is depth·types.
+// Headroom sets dst to what may still be added below q under its max and those above, in
+// types that they bound, and returns it: the least max less effective usage. It may be
+// negative. See [resources.Admits]. The cost is depth·types.
 func (t *Tree) Headroom(dst resources.Limit, q ID) resources.Limit {
 	n := t.schema.Len()
 	dst.Defined = 0
 	dst.Value = slices.Grow(dst.Value[:0], n)[:n]
 	clear(dst.Value)
-	for a := range t.Up(q) {
+	for a := range t.Ancestors(q) {
 		m := t.Max(a)
 		for i := range m.Defined.All() {
 			room := m.Value[i] - t.effective(a, i)
@@ -125,25 +131,25 @@ var (
 	errRange   = errors.New("sum of amounts out of range") // above 9223372036854775807 in the whole tree
 )
 
-// Usage returns u of q, as a view.
-func (t *Tree) Usage(q ID) resources.Vector { return t.row(t.usage, q) }
+// Usage returns what q uses, leaving and granted included, in shared memory.
+func (t *Tree) Usage(q ID) resources.Vector { return t.row(t.in().Usage, q) }
 
-// Preempting returns p of q, as a view.
-func (t *Tree) Preempting(q ID) resources.Vector { return t.row(t.preempting, q) }
+// Leaving returns the part of the usage of q that is leaving, in shared memory.
+func (t *Tree) Leaving(q ID) resources.Vector { return t.row(t.in().Leaving, q) }
 
-// Effective sets dst to e = u - p of q, and returns it.
+// Effective sets dst to the usage of q without what is leaving, and returns it.
 func (t *Tree) Effective(dst resources.Vector, q ID) resources.Vector {
-	return resources.Sub(dst, t.Usage(q), t.Preempting(q))
+	return resources.Sub(dst, t.Usage(q), t.Leaving(q))
 }
 
 // effective and marked return e and p of one type.
 
 func (t *Tree) effective(q ID, i int) int64 {
 	at := int(q)*t.schema.Len() + i
-	return t.usage[at] - t.preempting[at]
+	return t.in().Usage[at] - t.in().Leaving[at]
 }
 
-func (t *Tree) marked(q ID, i int) int64 { return t.preempting[int(q)*t.schema.Len()+i] }
+func (t *Tree) marked(q ID, i int) int64 { return t.in().Leaving[int(q)*t.schema.Len()+i] }
 
 // Add adds size to the usage of leaf and of every queue above. Errors are a queue with
 // children, amounts that are negative or of an unknown type, and usage beyond int64. size
@@ -158,11 +164,11 @@ func (t *Tree) Add(leaf ID, size resources.Vector) error {
 		// Every other usage is at most the root's.
 		if v > math.MaxInt64-total[i] {
 			s := t.schema
-			return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %s %s where the root uses %s",
-				errRange, s.Name(i), vectors.Text(s, i, v), vectors.Text(s, i, total[i]))}
+			return bad(t.Path(leaf), fmt.Errorf("%w: %s %s where the root uses %s",
+				errRange, s.Name(i), vectors.Text(s, i, v), vectors.Text(s, i, total[i])))
 		}
 	}
-	t.along(t.usage, leaf, size, +1)
+	t.along(t.in().Usage, leaf, size, +1)
 	return nil
 }
 
@@ -175,7 +181,7 @@ func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 	if err := t.covers(leaf, size, t.effective); err != nil {
 		return err
 	}
-	t.along(t.usage, leaf, size, -1)
+	t.along(t.in().Usage, leaf, size, -1)
 	return nil
 }
 
@@ -188,7 +194,7 @@ func (t *Tree) Mark(leaf ID, size resources.Vector) error {
 	if err := t.covers(leaf, size, t.effective); err != nil {
 		return err
 	}
-	t.along(t.preempting, leaf, size, +1)
+	t.along(t.in().Leaving, leaf, size, +1)
 	return nil
 }
 
@@ -200,23 +206,23 @@ func (t *Tree) Unmark(leaf ID, size resources.Vector) error {
 	if err := t.covers(leaf, size, t.marked); err != nil {
 		return err
 	}
-	t.along(t.preempting, leaf, size, -1)
+	t.along(t.in().Leaving, leaf, size, -1)
 	return nil
 }
 
 // check reports a leaf that is none and a size that is no size, and a tree that
 // belongs to somebody.
 func (t *Tree) check(leaf ID, size resources.Vector) error {
-	if t.owned {
-		return &Problem{Queue: t.Path(leaf), Err: ErrOwned}
+	if t.in().ReadOnly {
+		return readOnly(t.Path(leaf))
 	}
 	if !t.IsLeaf(t.known(leaf)) {
-		return &Problem{Queue: t.Path(leaf), Err: errNotLeaf}
+		return bad(t.Path(leaf), errNotLeaf)
 	}
 	for i, v := range size {
 		switch {
 		case i >= t.schema.Len() && v != 0:
-			return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %d of type %d of %d", errAmount, v, i, t.schema.Len())}
+			return bad(t.Path(leaf), fmt.Errorf("%w: %d of type %d of %d", errAmount, v, i, t.schema.Len()))
 		case v < 0:
 			return t.amountError(leaf, i, v)
 		}
@@ -237,13 +243,13 @@ func (t *Tree) covers(leaf ID, size resources.Vector, have func(ID, int) int64) 
 
 func (t *Tree) amountError(leaf ID, i int, v int64) error {
 	s := t.schema
-	return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %s %s where %s are used and %s of them leave",
-		errAmount, s.Name(i), vectors.Text(s, i, v), vectors.Text(s, i, t.Usage(leaf)[i]), vectors.Text(s, i, t.marked(leaf, i)))}
+	return bad(t.Path(leaf), fmt.Errorf("%w: %s %s where %s are used and %s of them leave",
+		errAmount, s.Name(i), vectors.Text(s, i, v), vectors.Text(s, i, t.Usage(leaf)[i]), vectors.Text(s, i, t.marked(leaf, i))))
 }
 
 // along adds sign times size to the rows of block from leaf to the root. It goes
 // type by type and reads each amount before it writes one, for size may be a
-// view of the tree: Unmark(q, t.Preempting(q)).
+// view of the tree: Unmark(q, t.Leaving(q)).
 func (t *Tree) along(block []int64, leaf ID, size resources.Vector, sign int64) {
 	types := t.schema.Len()
 	for i, v := range size[:min(len(size), types)] {
@@ -254,106 +260,4 @@ func (t *Tree) along(block []int64, leaf ID, size resources.Vector, sign int64) 
 			}
 		}
 	}
-}
-
-// ErrOwned is explained at [Tree.Own].
-var ErrOwned = errors.New("the tree belongs to its owner, who alone can change it")
-
-// Own takes the tree over: only the returned tree can change it, and the old one shows
-// all changes. Attempts to change the old one, or to own it again, wrap [ErrOwned]. A
-// clone belongs to nobody.
-func (t *Tree) Own() (*Tree, error) {
-	if t.owned {
-		return nil, ErrOwned
-	}
-	own := *t
-	t.owned = true
-	return &own, nil
-}
-
-// Show makes view an owned tree that shows t, which [Tree.Own] has returned.
-func (t *Tree) Show(view *Tree) {
-	*view = *t
-	view.owned = true
-}
-
-// Counting returns t if types is nil. Else it returns view, made an owned tree that shows t
-// with guarantees in these types only: [Tree.Guaranteed] and all that follows from it is as if
-// no other type was guaranteed. So planners with different types can share one tree. If rows of
-// t move, as by [Tree.CopyFrom], call it again. The error says of a type beyond the schema, which
-// is ignored, that there is none ([ErrType]).
-func (t *Tree) Counting(view *Tree, types *resources.Mask) (counting *Tree, err error) {
-	if types == nil {
-		return t, nil
-	}
-	for i := range types.All() {
-		if i >= t.schema.Len() {
-			err = fmt.Errorf("%w: type %d of %d is to be scarce", ErrType, i, t.schema.Len())
-			break
-		}
-	}
-	t.Show(view)
-	view.ignored |= ^*types
-	return view, err
-}
-
-// CopyFrom is [Tree.Clone] into the memory of t. If another tree shows t, call
-// [Tree.Show] again.
-func (t *Tree) CopyFrom(u *Tree) {
-	if t == u {
-		return
-	}
-	mine := *t
-	*t = *u
-	t.owned = false
-	t.usage = copyInto(mine.usage, u.usage)
-	t.preempting = copyInto(mine.preempting, u.preempting)
-	t.guaranteed = mine.guaranteed.copyFrom(&u.guaranteed)
-	t.max = mine.max.copyFrom(&u.max)
-}
-
-// copyFrom returns a copy of from in the memory of b.
-func (b *bounds) copyFrom(from *bounds) bounds {
-	return bounds{values: copyInto(b.values, from.values), defined: append(b.defined[:0], from.defined...)}
-}
-
-// copyInto returns a copy of a block in the memory of another. See copyOf.
-func copyInto(memory, block []int64) []int64 { return slices.Clip(append(memory[:0], block...)) }
-
-// A Trigger says whether guarantees let asks of a leaf preempt.
-type Trigger struct {
-	// Governed: some type of the ask is governed. Else Needy means nothing.
-	Governed bool
-	// Needy is the lowest queue that governs the ask. Victims come from outside its
-	// subtree; see DESIGN.md, Storm freedom.
-	Needy ID
-	// Met are the types whose governing queue has its guarantee, or would have it before
-	// the last member of a job.
-	Met resources.Mask
-}
-
-// Holds reports whether law 4 lets the ask preempt: a type is governed, and every
-// governing queue is under its guarantee.
-func (x Trigger) Holds() bool { return x.Governed && x.Met == 0 }
-
-// Trigger returns what guarantees say to an ask of a leaf that wants the given types; see
-// [resources.Positive].
-//
-// For an ask, before is nil. For a job it is the sum of its members less the largest
-// amount of each type: the last member must find the queue under its guarantee. The cost
-// is depth·types.
-func (t *Tree) Trigger(leaf ID, types resources.Mask, before resources.Vector) (x Trigger) {
-	// Law 4: only a queue under its guarantee triggers.
-	for i := range types.All() {
-		q, ok := t.Governing(leaf, i)
-		if !ok {
-			continue
-		}
-		// On a path the lower queue has the larger number.
-		x.Governed, x.Needy = true, max(x.Needy, q)
-		if g, _ := t.Guaranteed(q).Bound(i); t.effective(q, i) >= g-before.At(i) {
-			x.Met |= 1 << i
-		}
-	}
-	return x
 }

@@ -96,10 +96,10 @@ func (test boundTest) run(t *testing.T, set func(*Tree, ID, resources.Limit) err
 		over = test.errs
 	}
 	for _, mode := range []struct {
-		Validation
+		mode bool
 		errs []string
-	}{{Lenient, test.errs}, {Strict, over}} {
-		tree := mustNew(t, bounded, mode.Validation)
+	}{{lenient, test.errs}, {strict, over}} {
+		tree := mustNew(t, bounded, mode.mode)
 		q := mustLookup(t, tree, test.queue)
 		before, other := tree.String(), tree.Clone()
 		err := set(tree, q, test.limit)
@@ -117,7 +117,7 @@ func (test boundTest) run(t *testing.T, set func(*Tree, ID, resources.Limit) err
 // TestSetCopies shows that a limit may be changed once it is set, and may be a
 // view of the tree.
 func TestSetCopies(t *testing.T) {
-	tree := mustNew(t, bounded, Lenient)
+	tree := mustNew(t, bounded, lenient)
 	a, b := mustLookup(t, tree, "root.a"), mustLookup(t, tree, "root.b")
 	l := limit("gpu=7")
 	require.NoError(t, tree.SetMax(a, l))
@@ -159,7 +159,7 @@ var derivedTests = []struct {
 func TestDerived(t *testing.T) {
 	tree := mustNew(t, node("root", "gpu=6", "gpu=12",
 		node("a", "gpu=20", "disk=3", node("x", "", "gpu=1"), node("y", "gpu=0 disk=2", "")),
-		node("b", "disk=4", "")), Lenient)
+		node("b", "disk=4", "")), lenient)
 	y := mustLookup(t, tree, "root.a.y")
 	require.NoError(t, tree.Add(mustLookup(t, tree, "root.a.x"), vector("gpu=4")))
 	require.NoError(t, tree.Add(y, vector("gpu=7 disk=2")))
@@ -187,7 +187,7 @@ func TestDerived(t *testing.T) {
 // TestDestinations shows that what was in a destination does not matter, and
 // that its storage is used.
 func TestDestinations(t *testing.T) {
-	tree := mustNew(t, bounded, Lenient)
+	tree := mustNew(t, bounded, lenient)
 	require.NoError(t, tree.Add(mustLookup(t, tree, "root.b"), vector("gpu=2 disk=5")))
 	for _, n := range []int{0, 1, 2, 5} {
 		junk := func() resources.Vector { return append(make(resources.Vector, 0, 5), 9, 9, 9, 9, 9)[:n] }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/resources"
@@ -34,6 +34,12 @@ type Config struct {
 	//	preemption.quota.delay  the same, as YuniKorn 1.8 calls it; the first wins
 	//	fair.weight             an integer from 1 to 2147483647, which YuniKorn lacks
 	Properties map[string]string
+	// InheritProperties: the queues below take over policies and properties that they do
+	// not set themselves, as YuniKorn's queues do; without it only policies whose unset
+	// value is that of the queue above are inherited. A priority fence, an offset, a
+	// weight, and a preemption policy other than disabled never are. Queues that
+	// [Config.Add] makes inherit nothing in this way: they have a template.
+	InheritProperties bool
 	// Template has what leaves that [Config.Add] makes below the queue do not set
 	// themselves: bounds by type, policies and properties one by one. The nearest template
 	// counts, and the rest of it does not. It is YuniKorn's child template.
@@ -41,27 +47,15 @@ type Config struct {
 	Children []Config
 }
 
-// Validation says how strictly [New] reads bounds, policies and properties.
-type Validation uint8
-
-const (
-	// Lenient accepts over-committed bounds, bad values and misspelt properties with a
-	// warning. All laws hold. A bad value counts as unset, a bad preemption delay as 30 s.
-	Lenient Validation = iota
-	// Strict makes them errors.
-	Strict
-)
-
-// The kinds of problems with bounds and properties.
+// The kinds of errors, which name queue and value.
 var (
-	ErrType          = errors.New("not a type")           // a bound of a type that the schema does not have
-	ErrNegative      = errors.New("negative bound")       // guaranteed cpu=-1
-	ErrAboveMax      = errors.New("guaranteed above max") // guaranteed cpu=2 max cpu=1, in one queue
-	ErrProperty      = errors.New("bad property")         // preemption.polcy, or preemption.delay "soon"
-	ErrOverCommitted = errors.New("over-committed")       // children of cpu=2 are guaranteed 1 and 2
+	// ErrConfig: a name, a bound, a policy, a property or an amount that cannot be.
+	ErrConfig = errors.New("bad configuration")
+	// ErrReadOnly: change the tree of a cluster by the cluster, or change a clone.
+	ErrReadOnly = errors.New("the tree belongs to a cluster")
 )
 
-// Kinds of problems that no caller has to tell apart.
+// What may be wrong, besides what package lent has.
 var (
 	errName    = errors.New("bad name")        // "", "a.b", two children of one name
 	errDepth   = errors.New("too deep")        // level 65
@@ -79,35 +73,39 @@ var (
 	errNeverPreempts = errors.New("can never preempt inside itself")
 )
 
-// A Problem is something wrong with one queue.
-type Problem struct {
-	Queue string // the path of the queue
-	Err   error  // names type and amounts
+// bad returns an error of what is wrong with a queue.
+func bad(path string, err error) error {
+	return &lent.Problem{Queue: path, Kind: ErrConfig, Err: err}
 }
 
-func (p *Problem) Error() string { return fmt.Sprintf("queue: %s: %v", plain.Name(p.Queue), p.Err) }
+func readOnly(path string) error {
+	return &lent.Problem{Queue: path, Kind: ErrReadOnly, Err: ErrReadOnly}
+}
 
-// Unwrap returns what is wrong, without the queue.
-func (p *Problem) Unwrap() error { return p.Err }
-
-// New builds a tree from a copy of its configuration.
+// New builds a tree from a copy of its configuration, without usage.
 //
-// Errors, of templates too, are bad names, more than [MaxDepth] levels, bounds that are
-// negative or of an unknown type, a guarantee above the queue's own max, and one thing
-// that a policy and a property say. A child's max above its parent's, children's guarantees
-// that sum over the parent's guarantee or max, bad values of policies and properties, and
-// unknown properties with a prefix of ours (preemption., priority., quota.preemption.,
-// fair.) are errors if [Strict] and else warnings. A nil schema panics. The cost is
-// queues·types.
-func New(schema *resources.Schema, root Config, mode Validation) (*Tree, error) {
+// Errors, of templates too, are bad names, more than 64 levels, bounds that are negative
+// or of an unknown type, a guarantee above the queue's own max, a child's max above its
+// parent's, children's guarantees that sum over the parent's guarantee or max, one thing
+// that a policy and a property say, bad values of policies and properties, and unknown
+// properties with a prefix of ours (preemption., priority., quota.preemption., fair.). All
+// are joined, and wrap [ErrConfig]. A nil schema panics. The cost is queues·types.
+func New(schema *resources.Schema, root Config) (*Tree, error) { return build(schema, &root, true) }
+
+// NewLenient is [New] for configurations of others: over-committed bounds, bad values and
+// misspelt properties are warnings, also later, when bounds change. All laws hold all the
+// same. A bad value counts as unset, a bad preemption delay as 30 s.
+func NewLenient(schema *resources.Schema, root Config) (*Tree, error) {
+	return build(schema, &root, false)
+}
+
+func build(schema *resources.Schema, root *Config, strict bool) (*Tree, error) {
 	if schema == nil {
 		panic("queue: New without a Schema (nil): see resources.NewSchema")
 	}
-	b := builder{
-		tree: &Tree{schema: schema, strict: mode == Strict},
-		most: math.MaxInt32,
-	}
-	return b.build(&root)
+	b := builder{tree: &Tree{schema: schema}, most: math.MaxInt32}
+	b.tree.in().Strict = strict
+	return b.build(root)
 }
 
 // builder walks a configuration in preorder.
@@ -120,31 +118,33 @@ type builder struct {
 	warnings []warning
 }
 
-// A warning is a problem that New accepts, and the queue that has it.
+// A warning is a problem that is accepted, and the queue that has it.
 type warning struct {
 	at  ID
-	err error
+	err *lent.Problem
 }
 
 func (b *builder) build(root *Config) (*Tree, error) {
-	b.add(root, Root, nil)
+	b.tree.byPath = make(map[string]ID)
+	b.add(root, Root, nil, nil)
 	if err := errors.Join(b.problems...); err != nil {
 		return nil, err
 	}
 	t := b.tree
-	t.usage = make([]int64, t.Len()*t.schema.Len())
-	t.preempting = make([]int64, t.Len()*t.schema.Len())
+	x := t.in()
+	x.Usage = make([]int64, t.Len()*t.schema.Len())
+	x.Leaving = make([]int64, t.Len()*t.schema.Len())
 	b.warnOfCages()
 	slices.SortStableFunc(b.warnings, func(x, y warning) int { return cmp.Compare(x.at, y.at) })
 	for _, w := range b.warnings {
-		t.warnings = append(t.warnings, w.err)
+		x.Warnings = append(x.Warnings, w.err)
 	}
 	return t, nil
 }
 
-// add appends c and the queues below it. The policies of the queue above are nil for
-// the root.
-func (b *builder) add(c *Config, parent ID, above *resolved) {
+// add appends c and the queues below it. The policies of the queue above are nil for the
+// root. heritage is what properties are inherited from, or nil.
+func (b *builder) add(c *Config, parent ID, above *Policies, heritage *Config) {
 	b.path = append(b.path, c.Name)
 	defer func() { b.path = b.path[:len(b.path)-1] }()
 
@@ -154,14 +154,22 @@ func (b *builder) add(c *Config, parent ID, above *resolved) {
 	}
 	t := b.tree
 	q := ID(t.Len())
-	t.names = append(t.names, c.Name)
-	t.paths = append(t.paths, strings.Join(b.path, "."))
+	path := strings.Join(b.path, ".")
+	t.paths = append(t.paths, path)
+	t.byPath[path] = q // two of a path are a problem
 	t.parents = append(t.parents, parent)
-	t.depths = append(t.depths, int32(len(b.path)-1))
-	t.ends = append(t.ends, 0) // known once the subtree is done
+	x := t.in()
+	x.Ends = append(x.Ends, 0) // known once the subtree is done
 
-	p := c.policies(b.bad(q, ""), b.problem).below(q, above)
-	t.policies = append(t.policies, p)
+	own := *c
+	own.inherit(heritage)
+	p := own.policies(b.bad(q, ""), b.problem)
+	disabledBy := int32(q)
+	if p.Preemption == "" && above != nil && above.Preemption == Disabled {
+		disabledBy = x.DisabledBy[parent]
+	}
+	p = p.below(above)
+	t.policies, x.DisabledBy = append(t.policies, p), append(x.DisabledBy, disabledBy)
 	if p.Preemption == Fence && *p.QuotaDelay > 0 {
 		b.warn(q, fmt.Errorf("%w: the %s fence, when the max is enforced (%s %v)",
 			errNoEffect, propertyPreemptionPolicy, propertyQuotaPreemptionDelay, *p.QuotaDelay))
@@ -172,18 +180,21 @@ func (b *builder) add(c *Config, parent ID, above *resolved) {
 		b.checkTemplate(q, c.Template)
 	}
 	b.checkSiblings(c.Children)
-	for i := range c.Children {
-		b.add(&c.Children[i], q, &p)
+	if heritage = nil; own.InheritProperties {
+		heritage = &own
 	}
-	t.ends[q] = ID(t.Len())
+	for i := range c.Children {
+		b.add(&c.Children[i], q, &p, heritage)
+	}
+	x.Ends[q] = int32(t.Len())
 }
 
 // hasRoom reports whether the current queue has a place in the tree. Those
 // below a queue that has none are not looked at: they have the same problem.
 func (b *builder) hasRoom() bool {
 	switch {
-	case len(b.path) > MaxDepth:
-		b.problem(fmt.Errorf("%w: more than %d levels", errDepth, MaxDepth))
+	case len(b.path) > maxDepth:
+		b.problem(fmt.Errorf("%w: more than %d levels", errDepth, maxDepth))
 		return false
 	case b.tree.Len() == b.most:
 		if !b.full { // once is enough, there may be billions
@@ -199,8 +210,14 @@ func (b *builder) hasRoom() bool {
 func (b *builder) addBounds(q ID, c *Config) {
 	t := b.tree
 	own := promise{c.Name, c.Guaranteed, c.Max}
-	t.guaranteed.append(t.schema, own.guaranteed)
-	t.max.append(t.schema, own.max)
+	for _, to := range []struct {
+		bounds *lent.Bounds
+		limit  resources.Limit
+	}{{&t.in().Guaranteed, c.Guaranteed}, {&t.in().Max, c.Max}} {
+		to.bounds.Defined = append(to.bounds.Defined, 0)
+		to.bounds.Values = append(to.bounds.Values, make([]int64, t.schema.Len())...)
+		to.bounds.Set(int(q), t.schema.Len(), to.limit)
+	}
 	for _, err := range badBounds(t.schema, own) {
 		b.problem(err)
 	}
@@ -209,7 +226,7 @@ func (b *builder) addBounds(q ID, c *Config) {
 		children[i] = promise{child.Name, child.Guaranteed, child.Max}
 	}
 	for _, err := range overCommitted(t.schema, own, children) {
-		if t.strict {
+		if t.in().Strict {
 			b.problem(err)
 		} else {
 			b.warn(q, err)
@@ -236,9 +253,13 @@ func (b *builder) checkSiblings(children []Config) {
 	}
 }
 
-func (b *builder) problem(err error) { b.problems = append(b.problems, b.here(err)) }
+func (b *builder) problem(err error) {
+	b.problems = append(b.problems, bad(strings.Join(b.path, "."), err))
+}
 
-func (b *builder) warn(q ID, err error) { b.warnings = append(b.warnings, warning{q, b.here(err)}) }
+func (b *builder) warn(q ID, err error) {
+	b.warnings = append(b.warnings, warning{q, &lent.Problem{Queue: strings.Join(b.path, "."), Kind: ErrConfig, Err: err}})
+}
 
 // bad returns who is told of bad values of policies and properties of the current queue q,
 // and of misspelt ones.
@@ -247,17 +268,12 @@ func (b *builder) bad(q ID, of string) func(error) {
 		if of != "" {
 			err = fmt.Errorf("%s%w", of, err)
 		}
-		if b.tree.strict {
+		if b.tree.in().Strict {
 			b.problem(err)
 		} else {
 			b.warn(q, err)
 		}
 	}
-}
-
-// here returns err as a problem of the current queue.
-func (b *builder) here(err error) error {
-	return &Problem{Queue: strings.Join(b.path, "."), Err: err}
 }
 
 // A promise is what one queue is guaranteed and what it may use at most.
@@ -276,9 +292,9 @@ func badBounds(s *resources.Schema, p promise) (problems []error) {
 			v, _ := b.limit.Bound(i)
 			switch {
 			case i >= s.Len():
-				problems = append(problems, fmt.Errorf("%w: %s of type %d of %d", ErrType, b.name, i, s.Len()))
+				problems = append(problems, fmt.Errorf("%w: %s of type %d of %d", lent.ErrType, b.name, i, s.Len()))
 			case v < 0:
-				problems = append(problems, fmt.Errorf("%w: %s %s %s", ErrNegative, b.name, s.Name(i), vectors.Text(s, i, v)))
+				problems = append(problems, fmt.Errorf("%w: %s %s %s", lent.ErrNegative, b.name, s.Name(i), vectors.Text(s, i, v)))
 			}
 		}
 	}
@@ -287,7 +303,7 @@ func badBounds(s *resources.Schema, p promise) (problems []error) {
 		m, hasM := sound(p.max, i)
 		if hasG && hasM && g > m {
 			problems = append(problems, fmt.Errorf("%w: %s: guaranteed %s, max %s",
-				ErrAboveMax, s.Name(i), vectors.Text(s, i, g), vectors.Text(s, i, m)))
+				lent.ErrAboveMax, s.Name(i), vectors.Text(s, i, g), vectors.Text(s, i, m)))
 		}
 	}
 	return problems
@@ -304,7 +320,7 @@ func sound(l resources.Limit, i int) (int64, bool) {
 // has: type by type, each child's max first, then the sum of the guarantees.
 func overCommitted(s *resources.Schema, own promise, children []promise) (problems []error) {
 	problem := func(format string, args ...any) {
-		problems = append(problems, fmt.Errorf("%w: %s", ErrOverCommitted, fmt.Sprintf(format, args...)))
+		problems = append(problems, fmt.Errorf("%w: %s", lent.ErrOverCommitted, fmt.Sprintf(format, args...)))
 	}
 	for i := range s.Len() {
 		name := s.Name(i)
@@ -362,7 +378,7 @@ func (b *builder) warnOfCages() {
 	for q := ID(t.Len() - 1); q > Root; q-- {
 		own := resources.Positive(t.Guaranteed(q).Value) != 0
 		if own && !below[q] && !t.IsLeaf(q) && t.policies[q].Preemption == Fence {
-			b.warnings = append(b.warnings, warning{q, &Problem{Queue: t.Path(q),
+			b.warnings = append(b.warnings, warning{q, &lent.Problem{Queue: t.Path(q), Kind: ErrConfig,
 				Err: fmt.Errorf("%w: %s is fence, and no queue below has a guarantee", errNeverPreempts, propertyPreemptionPolicy)}})
 		}
 		below[t.parents[q]] = below[t.parents[q]] || own || below[q]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -106,7 +107,7 @@ var newTests = []struct {
 func TestNew(t *testing.T) {
 	for _, test := range newTests {
 		t.Run(test.name, func(t *testing.T) {
-			tree, err := New(schema, test.root, Lenient)
+			tree, err := NewLenient(schema, test.root)
 			require.Equal(t, test.errs, texts(err))
 			require.Equal(t, err != nil, tree == nil)
 			if err == nil {
@@ -117,7 +118,7 @@ func TestNew(t *testing.T) {
 			if test.over != nil {
 				want = test.over
 			}
-			tree, err = New(schema, test.root, Strict)
+			tree, err = New(schema, test.root)
 			require.Equal(t, want, texts(err))
 			require.Equal(t, err != nil, tree == nil)
 			if err == nil {
@@ -135,15 +136,15 @@ func TestKinds(t *testing.T) {
 	}{
 		{node("", "", ""), errName},
 		{chain(65), errDepth},
-		{Config{Name: "root", Max: resources.Limit{Defined: 1 << 2}}, ErrType},
-		{node("root", "", "gpu=-1"), ErrNegative},
-		{node("root", "gpu=1", "gpu=0"), ErrAboveMax},
-		{node("root", "gpu=1", "", node("a", "gpu=2", "")), ErrOverCommitted},
+		{Config{Name: "root", Max: resources.Limit{Defined: 1 << 2}}, lent.ErrType},
+		{node("root", "", "gpu=-1"), lent.ErrNegative},
+		{node("root", "gpu=1", "gpu=0"), lent.ErrAboveMax},
+		{node("root", "gpu=1", "", node("a", "gpu=2", "")), lent.ErrOverCommitted},
 	} {
 		t.Run(test.kind.Error(), func(t *testing.T) {
-			_, err := New(schema, test.root, Strict)
+			_, err := New(schema, test.root)
 			require.ErrorIs(t, err, test.kind)
-			var p *Problem
+			var p *lent.Problem
 			require.ErrorAs(t, err, &p)
 			require.Equal(t, test.root.Name, strings.Split(p.Queue, ".")[0])
 		})
@@ -160,13 +161,13 @@ func chain(levels int) Config {
 }
 
 func TestDepth(t *testing.T) {
-	tree := mustNew(t, chain(64), Strict)
+	tree := mustNew(t, chain(64), strict)
 	require.Equal(t, 64, tree.Len())
-	require.Equal(t, 63, tree.Depth(63))
+	require.Equal(t, 63, strings.Count(tree.Path(63), "."))
 	require.True(t, strings.HasSuffix(tree.Path(63), ".q63.q64"), tree.Path(63))
 
 	for _, levels := range []int{65, 66, 100} { // only the first level too many is reported
-		_, err := New(schema, chain(levels), Lenient)
+		_, err := NewLenient(schema, chain(levels))
 		require.ErrorIs(t, err, errDepth)
 		list := texts(err)
 		require.Len(t, list, 1)
@@ -192,7 +193,7 @@ func TestCount(t *testing.T) {
 // TestNewCopies shows that a configuration may be changed once the tree is made.
 func TestNewCopies(t *testing.T) {
 	root := with(node("root", "gpu=1", "gpu=2", node("a", "gpu=1", "")), propertyPriorityOffset, "5")
-	tree := mustNew(t, root, Lenient)
+	tree := mustNew(t, root, lenient)
 	before := tree.String()
 	root.Guaranteed.Value[0], root.Max.Value[0] = 7, 8
 	root.Children[0] = node("b", "gpu=9", "")
@@ -203,7 +204,7 @@ func TestNewCopies(t *testing.T) {
 
 // TestWarningsCopies shows that the warnings are the caller's.
 func TestWarningsCopies(t *testing.T) {
-	tree := mustNew(t, with(node("root", "", ""), propertyPriorityOffset, "high"), Lenient)
+	tree := mustNew(t, with(node("root", "", ""), propertyPriorityOffset, "high"), lenient)
 	tree.Warnings()[0] = nil
 	require.Equal(t, []string{`queue: root: bad property: priority.offset "high": want a 32-bit integer`}, texts(tree.Warnings()...))
 }

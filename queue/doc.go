@@ -3,28 +3,27 @@
 // Package queue is the tree of queues: what each is guaranteed, may use at most, and
 // uses.
 //
-// [New] makes a [Tree] of a [Config]. [Tree.Add] and its like keep the usage.
-// [Tree.Surplus], [Tree.Headroom] and [Tree.Trigger] answer what planners ask.
-// [FairShares] turns demand and weights into guarantees. [Config.Add] makes queues at run
-// time.
+// [New] makes a [Tree] of a [Config]. [Tree.Add] and its like keep the usage; a cluster of
+// package victims does that by itself. [Tree.Surplus], [Tree.Headroom] and [Tree.Governing]
+// are what preemption asks, for those who compute with a tree of their own. [FairShares]
+// turns demand and weights into guarantees. [Config.Add] makes queues at run time.
 //
 // # Numbering
 //
-// Queues are numbered in preorder, in the caller's order of children: tree order. The
-// [Root] is 0, and the subtree of q is the interval [q, End(q)). A queue without children
-// is a leaf. Only leaves hold tasks.
+// Queues are numbered in preorder, in the order of Children: tree order. The root is [Root],
+// and
+//
+//	for q := range queue.ID(tree.Len()) { ... }
+//
+// visits all, parents first. A queue without children is a leaf. Only leaves hold tasks.
+// Keep paths rather than numbers: another tree numbers anew.
 //
 // # Amounts
 //
-// For every queue and resource type the tree keeps
-//
-//	u   usage: running and leaving tasks, and asks that were granted a place
-//	p   the part of u that is marked to leave
-//	g   guaranteed, a [resources.Limit]
-//	m   max, a [resources.Limit]
-//
-// e = u - p is the effective usage; guarantees are compared with it. A type that g or m
-// does not name is not limited; a limit of zero is one.
+// Usage counts running and leaving tasks, and asks that were granted a place. Leaving is the
+// part of it that goes by itself or was told to stop. Effective usage is usage without
+// that; guarantees are compared with it. A type that a guarantee or a max does not name is
+// not limited; zero is a limit.
 //
 // The queue that governs a leaf in a type is the nearest one, from the leaf upwards, that
 // has a guarantee for it.
@@ -45,11 +44,11 @@
 //
 // # Errors
 //
-// Bad input is an error, a *[Problem] that names queue and value; several are joined, and
-// nothing changes. An ID that the tree does not have panics. The zero Tree has no queues.
+// Bad input is an error that names queue and value and wraps [ErrConfig]; several are
+// joined, and nothing changes. An ID that the tree does not have panics.
 //
 // # Concurrency
 //
-// Several goroutines may read a Tree, but not while it is changed. Views that methods
-// return show later changes: do not change them.
+// Several goroutines may read a Tree, but not while it is changed. What methods return in
+// shared memory shows later changes: do not change it.
 package queue

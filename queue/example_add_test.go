@@ -20,7 +20,7 @@ func ExampleConfig_Add() {
 	if err := root.Add("root.users", queue.Config{Name: "bob", Max: limit(schema, "4")}); err != nil {
 		log.Fatal(err)
 	}
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func tenants(schema *resources.Schema) *queue.Tree {
 		{Name: "vision", Properties: weight("1"), Guaranteed: bound(map[string]string{"gpu": "2"})},
 		{Name: "speech", Properties: weight("3"), Children: []queue.Config{{Name: "train"}, {Name: "serve"}}},
 		{Name: "lab", Properties: weight("1"), Max: bound(map[string]string{"gpu": "4"})},
-	}}, queue.Strict)
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,10 +56,14 @@ func ExampleFairShares() {
 	if err := shares.Divide(tree, demand, capacity); err != nil {
 		log.Fatal(err)
 	}
-	for i := range shares.Scarce().All() {
+	scarce, err := queue.Scarce(tree, demand, capacity)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range scarce.All() {
 		fmt.Println("scarce:", schema.Name(i))
 	}
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		fmt.Printf("%-17s %s\n", tree.Path(q), schema.FormatLimit(shares.Of(q)))
 	}
 	// Output:
@@ -160,7 +164,7 @@ func ExampleFairShares_incremental() {
 				if err := planned.SetGuaranteed(leaf, now); err != nil {
 					log.Fatal(err)
 				}
-				fmt.Printf(" %s %d", tree.Name(leaf), now.Value[0])
+				fmt.Printf(" %s %d", tree.Path(leaf), now.Value[0])
 			}
 		}
 		fmt.Println()
@@ -171,8 +175,8 @@ func ExampleFairShares_incremental() {
 	demand[serve] = resources.Vector{7}
 	follow("so does serve, which has its share")
 	// Output:
-	// at first: vision 4 train 4 serve 3 lab 1
-	// the lab wants one more: train 3 lab 2
+	// at first: root.vision 4 root.speech.train 4 root.speech.serve 3 root.lab 1
+	// the lab wants one more: root.speech.train 3 root.lab 2
 	// so does serve, which has its share:
 }
 
@@ -185,7 +189,7 @@ func ExampleFairShares_branch() {
 	branch := queue.Config{Name: "research", Guaranteed: eight, Children: []queue.Config{
 		{Name: "notebooks"}, {Name: "training", Properties: map[string]string{"fair.weight": "3"}},
 	}}
-	tree, err := queue.New(schema, branch, queue.Strict)
+	tree, err := queue.New(schema, branch)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -200,7 +204,7 @@ func ExampleFairShares_branch() {
 	}
 	branch.Children[0].Guaranteed, branch.Children[1].Guaranteed = shares.Guarantee(notebooks), shares.Guarantee(training)
 
-	cluster, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{branch, {Name: "others"}}}, queue.Strict)
+	cluster, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{branch, {Name: "others"}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -42,12 +42,12 @@ func ExampleTree_Lookup() {
 // A tree is built even if some of what it says cannot be as it is meant.
 func ExampleTree_Warnings() {
 	schema := cpu()
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "tenant", Guaranteed: limit(schema, "8"),
 			Properties: map[string]string{"preemption.policy": "fence"},
 			Children:   []queue.Config{{Name: "batch"}, {Name: "web"}}},
 		{Name: "lab", Properties: map[string]string{"priority.ofset": "10"}},
-	}}, queue.Lenient)
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,11 +66,11 @@ func ExampleTree_Policies() {
 			Children: []queue.Config{{Name: "below"}}},
 		{Name: "seconds", Properties: map[string]string{"quota.preemption.delay": "90"}},
 		{Name: "off"},
-	}}, queue.Strict)
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		if d := *tree.Policies(q).QuotaDelay; d > 0 {
 			fmt.Println(tree.Path(q), "after", d)
 		} else {

@@ -24,7 +24,7 @@ func company(schema *resources.Schema) *queue.Tree {
 			{Name: "data", Guaranteed: limit(schema, "8")},
 			{Name: "spare"},
 		},
-	}, queue.Strict)
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func Example() {
 // of a value that it cannot read, and of guarantees that cannot all be kept.
 func ExampleNew() {
 	schema := cpu()
-	tree, err := queue.New(schema, queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{
 		Name: "root", Guaranteed: limit(schema, "10"),
 		Children: []queue.Config{
 			{
@@ -106,11 +106,11 @@ func ExampleNew() {
 				Properties: map[string]string{"preemption.policy": "disabled"},
 			},
 		},
-	}, queue.Lenient)
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		p := tree.Policies(q)
 		fmt.Printf("%s: preemption %s after %v, priority %s %+d\n", tree.Path(q),
 			p.Preemption, *p.PreemptionDelay, p.PriorityFence, *p.PriorityOffset)
@@ -136,20 +136,15 @@ func ExampleNew_problems() {
 			{Name: "web", Guaranteed: limit(schema, "12"), Max: limit(schema, "10")},
 			{Name: "data.lake", Max: limit(schema, "30")},
 		},
-	}, queue.Strict)
+	})
 	fmt.Println(err)
 
-	fmt.Println(errors.Is(err, queue.ErrAboveMax))
-	var first *queue.Problem
-	if errors.As(err, &first) {
-		fmt.Println(first.Queue)
-	}
+	fmt.Println(errors.Is(err, queue.ErrConfig))
 	// Output:
 	// queue: root: over-committed: cpu: max 30 of child "data.lake" is above the max 20
 	// queue: root.web: guaranteed above max: cpu: guaranteed 12, max 10
 	// queue: root.data.lake: bad name: "data.lake" contains a dot
 	// true
-	// root
 }
 
 // The surplus of a queue is what others may ask back.
@@ -214,39 +209,14 @@ func ExampleTree_Governing() {
 	// root.spare is guaranteed nothing
 }
 
-// May the asks of a leaf stop tasks of others? If so, of which others?
-func ExampleTree_Trigger() {
-	tree := company(cpu())
-	use(tree, "root.web.shop", "9")
-	use(tree, "root.data", "8")
-	wants := resources.Positive(resources.Vector{2000})
-	for leaf := range tree.Leaves(queue.Root) {
-		switch x := tree.Trigger(leaf, wants, nil); {
-		case x.Holds():
-			fmt.Println(tree.Path(leaf), "may take from outside", tree.Path(x.Needy))
-		case x.Governed:
-			fmt.Println(tree.Path(leaf), "may not: a guarantee is met")
-		default:
-			fmt.Println(tree.Path(leaf), "may not: nothing is guaranteed")
-		}
-	}
-	// Output:
-	// root.web.shop may take from outside root.web
-	// root.web.blog may take from outside root.web.blog
-	// root.data may not: a guarantee is met
-	// root.spare may not: nothing is guaranteed
-}
-
-// A queue and those below it are an interval of numbers.
+// Only leaves hold tasks.
 func ExampleTree_Leaves() {
 	tree := company(cpu())
 	web, _ := tree.Lookup("root.web")
-	fmt.Println("numbers", web, "up to", tree.End(web))
 	for leaf := range tree.Leaves(web) {
 		fmt.Println(leaf, tree.Path(leaf))
 	}
 	// Output:
-	// numbers 1 up to 4
 	// 2 root.web.shop
 	// 3 root.web.blog
 }
@@ -280,16 +250,16 @@ func ExampleTree_Mark() {
 }
 
 // Iterators follow the path up and the tree down.
-func ExampleTree_Up() {
+func ExampleTree_Ancestors() {
 	tree := company(cpu())
 	blog, _ := tree.Lookup("root.web.blog")
-	for q := range tree.Up(blog) {
-		fmt.Println(tree.Path(q), tree.Depth(q))
+	for q := range tree.Ancestors(blog) {
+		fmt.Println(tree.Path(q))
 	}
 	// Output:
-	// root.web.blog 2
-	// root.web 1
-	// root 0
+	// root.web.blog
+	// root.web
+	// root
 }
 
 func ExampleTree_CommonAncestor() {
@@ -312,9 +282,9 @@ func ExampleTree_SetMax() {
 	blog, _ := tree.Lookup("root.web.blog")
 	for _, amount := range []string{"3", "1"} {
 		err := tree.SetMax(blog, limit(tree.Schema(), amount))
-		fmt.Println(amount, errors.Is(err, queue.ErrAboveMax), tree.Schema().FormatLimit(tree.Max(blog)))
+		fmt.Println(amount, err == nil, tree.Schema().FormatLimit(tree.Max(blog)))
 	}
 	// Output:
-	// 3 false cpu=3
-	// 1 true cpu=3
+	// 3 true cpu=3
+	// 1 false cpu=3
 }

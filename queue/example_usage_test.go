@@ -26,7 +26,7 @@ func ExampleFairShares_usage() {
 			weight := fmt.Sprint(1 + int(100_000/(100+used[team])))
 			config.Children = append(config.Children, queue.Config{Name: team, Properties: map[string]string{"fair.weight": weight}})
 		}
-		tree, err := queue.New(schema, config, queue.Strict)
+		tree, err := queue.New(schema, config)
 		if err != nil {
 			panic(err)
 		}

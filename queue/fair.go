@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/internal/wide"
@@ -81,10 +82,9 @@ func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resourc
 }
 
 // Scarce returns the types of which some leaf gets less than it wants: at the root the
-// demand is above the capacity, or at some queue that of its children above its max. It is
-// what [FairShares.Scarce] returns after Divide with these arguments, and has the same
-// errors and panics; weights and guarantees play no part. Types that the capacity lacks are
-// never scarce. See DESIGN.md, Scarce types. The cost is types·queues.
+// demand is above the capacity, or at some queue that of its children above its max. The
+// arguments, errors and panics are those of [FairShares.Divide]; weights and guarantees play
+// no part. Types that the capacity lacks are never scarce. See DESIGN.md, Scarce types. The cost is types·queues.
 func Scarce(t *Tree, demand []resources.Vector, capacity resources.Limit) (scarce resources.Mask, err error) {
 	if err := checkDivision(t, demand, capacity); err != nil {
 		return 0, err
@@ -103,9 +103,6 @@ func (f *FairShares) Of(q ID) resources.Limit {
 	return resources.Limit{Value: f.row(q), Defined: f.types}
 }
 
-// Scarce returns the types of which some leaf gets less than it wants.
-func (f *FairShares) Scarce() resources.Mask { return f.scarce }
-
 // Guarantee returns, as a view, what q is to be guaranteed: the share of a leaf in the
 // scarce types; for other queues nothing.
 func (f *FairShares) Guarantee(q ID) resources.Limit {
@@ -118,7 +115,7 @@ func (f *FairShares) Guarantee(q ID) resources.Limit {
 
 // SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee]. t is a
 // clone of the divided tree, or another one of the same queues and types; the divided
-// tree itself panics. Errors are an owned tree (set them by the cluster), and a share
+// tree itself panics. Errors are a tree of a cluster ([ErrReadOnly]: set them by it), and a share
 // above what t allows. The cost is queues·types.
 func (f *FairShares) SetGuarantees(t *Tree) error {
 	switch {
@@ -126,17 +123,17 @@ func (f *FairShares) SetGuarantees(t *Tree) error {
 		panic("queue: FairShares are used before Divide")
 	case t.Len() != f.tree.Len() || t.schema.Len() != f.tree.schema.Len():
 		panic("queue: SetGuarantees of a tree with other queues or types than the one that was divided")
-	case &t.guaranteed.defined[Root] == &f.tree.guaranteed.defined[Root]: // it, or a tree that shows it
+	case &t.in().Guaranteed.Defined[Root] == &f.tree.in().Guaranteed.Defined[Root]: // it, or a tree that shows it
 		panic("queue: SetGuarantees of the tree that was divided: its own guarantees would be lost: see Tree.Clone")
 	}
-	if t.owned {
-		return &Problem{Queue: t.Path(Root), Err: ErrOwned}
+	if t.in().ReadOnly {
+		return readOnly(t.Path(Root))
 	}
 	if err := f.checkGuarantees(t); err != nil {
 		return err
 	}
-	for q := range t.All() {
-		t.guaranteed.set(t.schema, q, f.Guarantee(q))
+	for q := range ID(t.Len()) {
+		t.in().Guaranteed.Set(int(q), t.schema.Len(), f.Guarantee(q))
 	}
 	return nil
 }
@@ -145,10 +142,10 @@ func (f *FairShares) SetGuarantees(t *Tree) error {
 // guarantees.
 func (f *FairShares) checkGuarantees(t *Tree) error {
 	var problems []error
-	promised := func(q ID) promise { return promise{t.names[q], f.Guarantee(q), t.Max(q)} }
-	for q := range t.All() {
+	promised := func(q ID) promise { return promise{t.name(q), f.Guarantee(q), t.Max(q)} }
+	for q := range ID(t.Len()) {
 		list := badBounds(t.schema, promised(q))
-		if t.strict && !t.IsLeaf(q) {
+		if t.in().Strict && !t.IsLeaf(q) {
 			var children []promise
 			for c := range t.Children(q) {
 				children = append(children, promised(c))
@@ -156,7 +153,7 @@ func (f *FairShares) checkGuarantees(t *Tree) error {
 			list = append(list, overCommitted(t.schema, promised(q), children)...)
 		}
 		for _, err := range list {
-			problems = append(problems, &Problem{Queue: t.Path(q), Err: err})
+			problems = append(problems, bad(t.Path(q), err))
 		}
 	}
 	return errors.Join(problems...)
@@ -178,15 +175,15 @@ func checkDivision(t *Tree, demand []resources.Vector, capacity resources.Limit)
 		panic(fmt.Sprintf("queue: FairShares of a demand for %d queues in a tree of %d", len(demand), t.Len()))
 	}
 	var problems []error
-	problem := func(err error) { problems = append(problems, &Problem{Queue: t.Path(Root), Err: err}) }
+	problem := func(err error) { problems = append(problems, bad(t.Path(Root), err)) }
 	s := t.schema
 	for i := range capacity.Defined.All() {
 		most, _ := capacity.Bound(i)
 		switch {
 		case i >= s.Len():
-			problem(fmt.Errorf("%w: capacity of type %d of %d", ErrType, i, s.Len()))
+			problem(fmt.Errorf("%w: capacity of type %d of %d", lent.ErrType, i, s.Len()))
 		case most < 0:
-			problem(fmt.Errorf("%w: capacity %s %s", ErrNegative, s.Name(i), vectors.Text(s, i, most)))
+			problem(fmt.Errorf("%w: capacity %s %s", lent.ErrNegative, s.Name(i), vectors.Text(s, i, most)))
 		case !isSummable(t, demand, i):
 			problem(fmt.Errorf("%w: %s is demanded by more than %s", errRange, s.Name(i), vectors.Text(s, i, math.MaxInt64)))
 		}
@@ -266,7 +263,7 @@ func (f *FairShares) deal(q ID, i int) {
 
 	f.by, f.heirs = f.by[:0], f.heirs[:0]
 	var wants, bases int64
-	for c := q + 1; c < t.ends[q]; c = t.ends[c] {
+	for c := q + 1; c < t.end(q); c = t.end(c) {
 		x := &f.claims[c]
 		if x.want > x.base {
 			f.heirs = append(f.heirs, heir{x.want - x.base, int64(t.policies[c].Weight), len(f.by)})
@@ -287,7 +284,7 @@ func (f *FairShares) deal(q ID, i int) {
 		f.parts = f.divider.Divide(f.parts, share, f.by)
 	}
 	at := 0
-	for c := q + 1; c < t.ends[q]; c = t.ends[c] {
+	for c := q + 1; c < t.end(q); c = t.end(c) {
 		*row(c) = f.parts[at]
 		at++
 	}

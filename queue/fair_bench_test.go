@@ -34,7 +34,7 @@ func BenchmarkFairShares(b *testing.B) {
 		return c
 	}
 	for _, shape := range []struct{ levels, children int }{{2, 999}, {4, 10}} {
-		tree, err := New(s, grow("root", shape.levels, shape.children), Lenient)
+		tree, err := NewLenient(s, grow("root", shape.levels, shape.children))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func BenchmarkFairShares(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(bits.OnesCount64(uint64(f.Scarce()))), "scarce")
+			b.ReportMetric(float64(bits.OnesCount64(uint64(f.scarce))), "scarce")
 		})
 	}
 }

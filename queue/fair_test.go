@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -99,7 +100,7 @@ func (c shareCase) tree(t testing.TB) *Tree {
 	tree, _ := b.build(&root)
 	if tree == nil {
 		for _, problem := range b.problems {
-			require.ErrorIs(t, problem, ErrAboveMax)
+			require.ErrorIs(t, problem, lent.ErrAboveMax)
 		}
 		b.problems = nil
 		tree = b.tree
@@ -110,7 +111,7 @@ func (c shareCase) tree(t testing.TB) *Tree {
 
 func (c shareCase) demand(t *Tree) []resources.Vector {
 	demand := make([]resources.Vector, t.Len())
-	for q := range t.All() {
+	for q := range ID(t.Len()) {
 		demand[q] = limitOf(t.Schema(), c.Demand[t.Path(q)]).Value
 	}
 	return demand
@@ -126,7 +127,7 @@ func TestFairShares(t *testing.T) {
 			require.NoError(t, f.Divide(tree, c.demand(tree), limitOf(s, c.Capacity)))
 			byName := func(of func(ID) resources.Limit) map[string]map[string]int64 {
 				got := map[string]map[string]int64{}
-				for q := range tree.All() {
+				for q := range ID(tree.Len()) {
 					share, amounts := of(q), map[string]int64{}
 					for i := range share.Defined.All() {
 						amounts[s.Name(i)] = share.Value[i]
@@ -138,7 +139,7 @@ func TestFairShares(t *testing.T) {
 			require.Equal(t, c.Dealt, byName(f.dealtTo), "dealt")
 			require.Equal(t, c.Shares, byName(f.Of))
 			scarce := []string{}
-			for i := range f.Scarce().All() {
+			for i := range f.scarce.All() {
 				scarce = append(scarce, s.Name(i))
 			}
 			require.ElementsMatch(t, c.Scarce, scarce)
@@ -147,13 +148,13 @@ func TestFairShares(t *testing.T) {
 }
 
 func TestFairShares_Errors(t *testing.T) {
-	tree := mustNew(t, node("root", "", "", node("a", "", "gpu=3"), node("b", "", "", node("x", "", ""))), Strict)
+	tree := mustNew(t, node("root", "", "", node("a", "", "gpu=3"), node("b", "", "", node("x", "", ""))), strict)
 	a, x := mustLookup(t, tree, "root.a"), mustLookup(t, tree, "root.b.x")
 	var f FairShares
 	want := make([]resources.Vector, tree.Len())
 	want[a], want[x] = vector("gpu=2"), vector("gpu=4")
 	require.NoError(t, f.Divide(tree, want, limit("gpu=5")))
-	before := fmt.Sprint(f.Of(Root), f.Of(a), f.Of(x), f.Scarce())
+	before := fmt.Sprint(f.Of(Root), f.Of(a), f.Of(x), f.scarce)
 
 	huge := slices.Clone(want)
 	huge[a] = resources.Vector{math.MaxInt64 - 3, math.MaxInt64}
@@ -164,20 +165,20 @@ func TestFairShares_Errors(t *testing.T) {
 		errs     []string
 		kind     error
 	}{
-		{"a capacity below 0", want, limit("gpu=-1 disk=2"), []string{"queue: root: negative bound: capacity gpu -1"}, ErrNegative},
-		{"a type that is not in the schema", want, resources.Limit{Defined: 1<<2 | 1}, []string{"queue: root: not a type: capacity of type 2 of 2"}, ErrType},
+		{"a capacity below 0", want, limit("gpu=-1 disk=2"), []string{"queue: root: negative bound: capacity gpu -1"}, lent.ErrNegative},
+		{"a type that is not in the schema", want, resources.Limit{Defined: 1<<2 | 1}, []string{"queue: root: not a type: capacity of type 2 of 2"}, lent.ErrType},
 		{"a demand beyond int64, which a max would cut off", huge, limit("gpu=5 disk=5"),
 			[]string{"queue: root: sum of amounts out of range: gpu is demanded by more than 9223372036854775807"}, errRange},
 		{"all at once", huge, resources.Limit{Value: resources.Vector{1, -2}, Defined: 0b111}, []string{
 			"queue: root: sum of amounts out of range: gpu is demanded by more than 9223372036854775807",
 			"queue: root: negative bound: capacity disk -2",
-			"queue: root: not a type: capacity of type 2 of 2"}, ErrType},
+			"queue: root: not a type: capacity of type 2 of 2"}, lent.ErrType},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := f.Divide(tree, test.demand, test.capacity)
 			require.Equal(t, test.errs, texts(err))
 			require.ErrorIs(t, err, test.kind)
-			require.Equal(t, before, fmt.Sprint(f.Of(Root), f.Of(a), f.Of(x), f.Scarce()), "nothing changes")
+			require.Equal(t, before, fmt.Sprint(f.Of(Root), f.Of(a), f.Of(x), f.scarce), "nothing changes")
 		})
 	}
 	require.NoError(t, f.Divide(tree, huge, limit("disk=5")), "a type that plays no part")
@@ -185,11 +186,11 @@ func TestFairShares_Errors(t *testing.T) {
 
 // TestFairShares_Demand has demands that are less than whole.
 func TestFairShares_Demand(t *testing.T) {
-	tree := mustNew(t, node("root", "", "", node("a", "", ""), node("b", "", "", node("x", "", ""), node("y", "", ""))), Strict)
+	tree := mustNew(t, node("root", "", "", node("a", "", ""), node("b", "", "", node("x", "", ""), node("y", "", ""))), strict)
 	var f FairShares
 	show := func(demand ...resources.Vector) (shares []int64) {
 		require.NoError(t, f.Divide(tree, demand, limit("gpu=8")))
-		for q := range tree.All() {
+		for q := range ID(tree.Len()) {
 			shares = append(shares, f.Of(q).Value[0])
 		}
 		return shares
@@ -204,21 +205,21 @@ func TestFairShares_Guarantees(t *testing.T) {
 	root := node("root", "", "gpu=9 disk=9",
 		node("a", "gpu=5", "", node("x", "gpu=2", ""), node("y", "", "")),
 		node("b", "disk=4", ""))
-	tree := mustNew(t, root, Strict)
+	tree := mustNew(t, root, strict)
 	demand := make([]resources.Vector, tree.Len())
 	for q := range tree.Leaves(Root) {
 		demand[q] = vector("gpu=5 disk=1")
 	}
 	var f FairShares
 	require.NoError(t, f.Divide(tree, demand, limit("gpu=9 disk=8")))
-	require.Equal(t, limit("gpu=1").Defined, f.Scarce())
+	require.Equal(t, limit("gpu=1").Defined, f.scarce)
 
 	// a has its 5 and half of the 4 that are left. Of these 7, x has its 2, and of
 	// the 5 beyond that the odd one.
 	planned := tree.Clone()
 	require.NoError(t, f.SetGuarantees(planned))
 	var got []string
-	for q := range planned.All() {
+	for q := range ID(planned.Len()) {
 		got = append(got, planned.Path(q)+" "+schema.FormatLimit(planned.Guaranteed(q)))
 	}
 	require.Equal(t, []string{"root none", "root.a none", "root.a.x gpu=5", "root.a.y gpu=2", "root.b gpu=2"}, got)
@@ -238,7 +239,7 @@ func TestFairShares_Guarantees(t *testing.T) {
 }
 
 func TestFairShares_Misuse(t *testing.T) {
-	tree := mustNew(t, node("root", "", "", node("a", "", "")), Strict)
+	tree := mustNew(t, node("root", "", "", node("a", "", "")), strict)
 	var f FairShares
 	require.PanicsWithValue(t, "queue: FairShares are used before Divide", func() { f.Of(Root) })
 	require.PanicsWithValue(t, "queue: FairShares are used before Divide", func() { f.Guarantee(Root) })
@@ -253,13 +254,11 @@ func TestFairShares_Misuse(t *testing.T) {
 	require.PanicsWithError(t, "queue: no queue 2 in a tree of 2 queues: an ID of another tree?", func() { f.Of(2) })
 	require.PanicsWithValue(t, "queue: SetGuarantees of the tree that was divided: its own guarantees would be lost: see Tree.Clone",
 		func() { _ = f.SetGuarantees(tree) })
-	own, err := tree.Own()
-	require.NoError(t, err)
-	require.Panics(t, func() { _ = f.SetGuarantees(own) }, "the tree that was divided shows it")
+	shows := *tree
+	require.Panics(t, func() { _ = f.SetGuarantees(&shows) }, "the tree that was divided shows it")
 	planned := tree.Clone()
-	_, err = planned.Own()
-	require.NoError(t, err)
-	require.ErrorIs(t, f.SetGuarantees(planned), ErrOwned)
+	planned.in().ReadOnly = true
+	require.ErrorIs(t, f.SetGuarantees(planned), ErrReadOnly)
 	require.PanicsWithValue(t, "queue: SetGuarantees of a tree with other queues or types than the one that was divided",
-		func() { _ = f.SetGuarantees(mustNew(t, node("root", "", ""), Strict)) })
+		func() { _ = f.SetGuarantees(mustNew(t, node("root", "", ""), strict)) })
 }

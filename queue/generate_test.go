@@ -42,7 +42,7 @@ func trees(s *resources.Schema, tidy bool) *rapid.Generator[Config] {
 func shape(t *rapid.T) Config {
 	most, deep := 12, rapid.IntRange(0, 9).Draw(t, "deep") == 9
 	if deep {
-		most = MaxDepth
+		most = maxDepth
 	}
 	var below [][]int // the children of each queue
 	for q := range rapid.IntRange(1, most).Draw(t, "queues") {
@@ -126,6 +126,11 @@ func promised(children []Config, i int) (sum, most int64) {
 		sum, most = sum+g, max(most, m)
 	}
 	return sum, most
+}
+
+// disabledBy returns the queue that protects the tasks of another one, if one does.
+func disabledBy(t *Tree, q ID) (by ID, ok bool) {
+	return ID(t.in().DisabledBy[q]), t.Policies(q).Preemption == Disabled
 }
 
 func mask(t *rapid.T, s *resources.Schema) resources.Mask {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -53,7 +54,7 @@ func (m *machine) change(t *rapid.T, verb string, tree func(*Tree, ID, resources
 	if !errors.Is(err, want) || (err == nil) != (want == nil) {
 		t.Fatalf("%s(%s, %v): %v, want %v of\n%s", verb, path, size, err, want, before)
 	}
-	var p *Problem
+	var p *lent.Problem
 	if err != nil && (!errors.As(err, &p) || p.Queue != path) {
 		t.Fatalf("%s(%s, %v): %v (%T) does not name the queue", verb, path, size, err, err)
 	}
@@ -66,7 +67,7 @@ func (m *machine) drawSize(t *rapid.T, q ID) resources.Vector {
 	for i := range size {
 		amounts := []int64{0, 1, 2, 3}
 		if i < types {
-			e, p := m.tree.Effective(nil, q)[i], m.tree.Preempting(q)[i]
+			e, p := m.tree.Effective(nil, q)[i], m.tree.Leaving(q)[i]
 			room := math.MaxInt64 - m.tree.Usage(Root)[i]
 			amounts = append(amounts, e, p, e/2, p/2, room, room/2)
 			if rapid.IntRange(0, 7).Draw(t, "wrong") == 7 {
@@ -95,7 +96,7 @@ func (m *machine) compare(t *rapid.T, tree *Tree, w *twin) {
 				}
 			}
 			same("usage", tree.Usage(q)[i], w.sum(w.used, path, i))
-			same("leaving", tree.Preempting(q)[i], w.sum(w.leaving, path, i))
+			same("leaving", tree.Leaving(q)[i], w.sum(w.leaving, path, i))
 			same("effective usage", effective[i], w.effective(path, i))
 			same("surplus", m.vector[i], w.surplus(path, i))
 

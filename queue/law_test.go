@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -30,9 +31,9 @@ func FuzzLaws(f *testing.F) { law.Fuzz(f, laws) }
 // drawTree draws a tree with its twin.
 func drawTree(t *rapid.T) (*Tree, *twin) {
 	s := schemas().Draw(t, "schema")
-	mode := rapid.SampledFrom([]Validation{Lenient, Strict}).Draw(t, "mode")
-	c := trees(s, mode == Strict).Draw(t, "tree")
-	tree, err := New(s, c, mode)
+	mode := rapid.SampledFrom([]bool{lenient, strict}).Draw(t, "mode")
+	c := trees(s, mode).Draw(t, "tree")
+	tree, err := build(s, &c, mode)
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
@@ -47,6 +48,14 @@ func check(t *rapid.T, got, want any, what ...string) {
 	}
 }
 
+// all returns the queues of a tree.
+func all(tree *Tree) (list []ID) {
+	for q := range ID(tree.Len()) {
+		list = append(list, q)
+	}
+	return list
+}
+
 // numbering: the numbers say of any two queues what their paths say.
 func numbering(t *rapid.T) {
 	tree, w := drawTree(t)
@@ -57,15 +66,15 @@ func numbering(t *rapid.T) {
 		return list
 	}
 	check(t, tree.Len(), len(w.paths), "Len")
-	check(t, paths(slices.Collect(tree.All())), w.paths, "All")
+	check(t, paths(all(tree)), w.paths, "All")
 	for i, path := range w.paths {
 		q, ok := tree.Lookup(path)
 		check(t, ok, true, "Lookup", path)
 		check(t, q, ID(i), "Lookup", path)
-		check(t, tree.Name(q), w.config[path].Name, "Name", path)
-		check(t, tree.Depth(q), strings.Count(path, "."), "Depth", path)
+		check(t, tree.name(q), w.config[path].Name, "Name", path)
+		check(t, strings.Count(tree.Path(q), "."), strings.Count(path, "."), "Depth", path)
 		check(t, tree.IsLeaf(q), w.isLeaf(path), "IsLeaf", path)
-		check(t, paths(slices.Collect(tree.Up(q))), up(path), "Up", path)
+		check(t, paths(slices.Collect(tree.Ancestors(q))), up(path), "Up", path)
 		check(t, paths(slices.Collect(tree.Children(q))), w.children(path), "Children", path)
 		check(t, paths(slices.Collect(tree.Leaves(q))), w.leaves(path), "Leaves", path)
 
@@ -90,7 +99,7 @@ func inheritance(t *rapid.T) {
 	tree, w := drawTree(t)
 	for i, path := range w.paths {
 		q := ID(i)
-		by, disabled := tree.DisabledBy(q)
+		by, disabled := disabledBy(tree, q)
 		check(t, disabled, w.disabled(path), "DisabledBy", path)
 		check(t, *tree.Policies(q).PreemptionDelay, w.delay(path), "PreemptionDelay", path)
 
@@ -111,7 +120,7 @@ func inheritance(t *rapid.T) {
 // one of them is no [*Problem].
 func findings(t *rapid.T, errs []error) (list []finding) {
 	for _, err := range errs {
-		var p *Problem
+		var p *lent.Problem
 		if !errors.As(err, &p) {
 			t.Fatalf("%v (%T) is no Problem", err, err)
 		}
@@ -132,8 +141,8 @@ func joined(err error) []error {
 func problems(t *rapid.T) {
 	s := schemas().Draw(t, "schema")
 	c := wildTrees(s).Draw(t, "tree")
-	mode := rapid.SampledFrom([]Validation{Lenient, Strict}).Draw(t, "mode")
-	tree, err := New(s, c, mode)
+	mode := rapid.SampledFrom([]bool{lenient, strict}).Draw(t, "mode")
+	tree, err := build(s, &c, mode)
 	got := findings(t, joined(err))
 	if tree != nil {
 		got = append(got, findings(t, tree.Warnings())...)
@@ -143,21 +152,21 @@ func problems(t *rapid.T) {
 	for _, f := range slowProblems(s, &c) {
 		switch f.kind {
 		case errNoEffect, errNeverPreempts: // warnings always
-		case ErrOverCommitted:
-			if mode == Strict {
+		case lent.ErrOverCommitted:
+			if mode {
 				want = append(want, f)
 			}
 		default:
 			want = append(want, f)
 		}
 	}
-	if wantErr := len(want) > 0 || mode == Strict && hasBad(&c); (err != nil) != wantErr || (tree == nil) != wantErr {
+	if wantErr := len(want) > 0 || mode && hasBad(&c); (err != nil) != wantErr || (tree == nil) != wantErr {
 		t.Fatalf("New: %v, %v; want %v", tree, err, want)
 	}
 	if err == nil { // then all is in the warnings
 		want = slowProblems(s, &c)
 	}
-	got = slices.DeleteFunc(got, func(f finding) bool { return f.kind == ErrProperty })
+	got = slices.DeleteFunc(got, func(f finding) bool { return f.kind == lent.ErrProperty })
 	sortKinds(got)
 	sortKinds(want)
 	if !slices.Equal(got, want) {
@@ -210,11 +219,7 @@ func drawChange(t *rapid.T, tree *Tree, w *twin) {
 	}
 	before := *bound
 	*bound = limit
-	mode := Lenient
-	if tree.strict {
-		mode = Strict
-	}
-	_, wantErr := New(w.schema, *w.root, mode)
+	_, wantErr := build(w.schema, w.root, tree.in().Strict)
 	err := set(q, resources.Limit{Value: slices.Clone(limit.Value), Defined: limit.Defined})
 	check(t, text(err), text(wantErr), "setting", path)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 
 // TestMisuse shows that a caller's bug panics with the name of the mistake.
 func TestMisuse(t *testing.T) {
-	tree := mustNew(t, node("root", "gpu=1", "", node("a", "", ""), node("b", "", "")), Strict)
+	tree := mustNew(t, node("root", "gpu=1", "", node("a", "", ""), node("b", "", "")), strict)
 	const foreign = ID(3)
 	for name, call := range map[string]func(*Tree, ID){
 		"Policies":      func(t *Tree, q ID) { t.Policies(q) },
-		"Name":          func(t *Tree, q ID) { t.Name(q) },
+		"Name":          func(t *Tree, q ID) { t.name(q) },
 		"Path":          func(t *Tree, q ID) { t.Path(q) },
 		"Usage":         func(t *Tree, q ID) { t.Usage(q) },
-		"Preempting":    func(t *Tree, q ID) { t.Preempting(q) },
+		"Preempting":    func(t *Tree, q ID) { t.Leaving(q) },
 		"Effective":     func(t *Tree, q ID) { t.Effective(nil, q) },
 		"Surplus":       func(t *Tree, q ID) { t.Surplus(nil, q) },
 		"Headroom":      func(t *Tree, q ID) { t.Headroom(resources.Limit{}, q) },
@@ -39,6 +39,6 @@ func TestMisuse(t *testing.T) {
 			require.PanicsWithError(t, "queue: no queue -1 in a tree of 3 queues: an ID of another tree?", func() { call(tree, -1) })
 		})
 	}
-	require.PanicsWithError(t, "queue: no queue 0 in a tree of 0 queues: an ID of another tree?", func() { new(Tree).Name(Root) })
-	require.PanicsWithValue(t, "queue: New without a Schema (nil): see resources.NewSchema", func() { _, _ = New(nil, Config{Name: "root"}, Strict) })
+	require.PanicsWithError(t, "queue: no queue 0 in a tree of 0 queues: an ID of another tree?", func() { new(Tree).Path(Root) })
+	require.PanicsWithValue(t, "queue: New without a Schema (nil): see resources.NewSchema", func() { _, _ = New(nil, Config{Name: "root"}) })
 }

@@ -70,33 +70,19 @@ func within(word string) (w WithinQueue, ok bool) {
 // Policies returns what counts for q: what the nearest queues say is filled in, and
 // nothing is left unset, but for WithinQueue if no queue of the path says it. What its
 // pointers point to must not be changed.
-func (t *Tree) Policies(q ID) Policies { return t.policies[t.known(q)].Policies }
+func (t *Tree) Policies(q ID) Policies { return t.policies[t.known(q)] }
 
-// DisabledBy returns the nearest queue upwards, from q on, that says "disabled" itself, if
-// tasks of q are protected by that.
-func (t *Tree) DisabledBy(q ID) (by ID, ok bool) {
-	p := &t.policies[t.known(q)]
-	return p.disabledBy, p.Preemption == Disabled
-}
-
-// resolved are policies with everything filled in.
-type resolved struct {
-	Policies
-	disabledBy ID // the queue that says so, if they are Disabled
-}
-
-// below fills in what p does not say. above are the policies of the queue above, nil for
-// the root.
-func (p Policies) below(q ID, above *resolved) resolved {
-	r := resolved{Policies: p, disabledBy: q}
+// below returns p with what it does not say filled in. above are the policies of the queue
+// above, nil for the root.
+func (p Policies) below(above *Policies) Policies {
+	r := p
 	if above == nil {
 		// A preemption policy has no effect on the root.
-		above, r.Preemption = &resolved{}, Default
-		above.PreemptionDelay = new(defaultDelay)
+		above, r.Preemption = &Policies{PreemptionDelay: new(defaultDelay)}, Default
 	}
 	if r.Preemption == "" {
 		if r.Preemption = Default; above.Preemption == Disabled {
-			r.Preemption, r.disabledBy = Disabled, above.disabledBy
+			r.Preemption = Disabled
 		}
 	}
 	if r.PreemptionDelay == nil {

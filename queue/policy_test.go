@@ -54,16 +54,16 @@ func typed(c Config) Config {
 func TestPolicies_AreProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := schemas().Draw(t, "schema")
-		c := trees(s, false).Draw(t, "tree")
-		if rapid.Bool().Draw(t, "inherit") {
-			c.InheritProperties()
-		}
-		want, err := New(s, c, Lenient)
+		// What is bad as a property and says nothing as a policy would be inherited or not.
+		inherit := rapid.Bool().Draw(t, "inherit")
+		c := trees(s, inherit).Draw(t, "tree")
+		c.InheritProperties = inherit
+		want, err := NewLenient(s, c)
 		require.NoError(t, err)
-		got, err := New(s, typed(c), Lenient)
+		got, err := NewLenient(s, typed(c))
 		require.NoError(t, err)
 		empty := 0 // an empty text is bad as a property, and says nothing as a policy
-		for q := range want.All() {
+		for q := range ID(want.Len()) {
 			require.Equal(t, settings(want, q), settings(got, q), want.Path(q))
 		}
 		for _, err := range want.Warnings() {
@@ -92,15 +92,15 @@ func TestPolicies_Bad(t *testing.T) {
 	} {
 		root := node("root", "", "", node("a", "", ""))
 		root.Children[0].Policies = test.policies
-		tree, strict := mustNew(t, root, Lenient), ""
+		tree, text := mustNew(t, root, lenient), ""
 		require.Equal(t, test.settings, settings(tree, 1))
 		var want []string
 		if test.want != "" {
-			strict = "queue: root.a: " + test.want
-			want = []string{strict}
+			text = "queue: root.a: " + test.want
+			want = []string{text}
 		}
 		require.Equal(t, want, texts(tree.Warnings()...))
-		_, err := New(schema, root, Strict)
+		_, err := New(schema, root)
 		require.Equal(t, want, texts(err))
 	}
 }
@@ -120,20 +120,20 @@ func TestPolicies_Twice(t *testing.T) {
 	} {
 		twice := with(node("a", "", ""), key, "x")
 		twice.Policies = policies
-		for _, mode := range []Validation{Lenient, Strict} {
-			_, err := New(schema, node("root", "", "", twice), mode)
+		for _, mode := range []bool{lenient, strict} {
+			_, err := build(schema, new(node("root", "", "", twice)), mode)
 			require.ErrorIs(t, err, errTwice)
 			require.ErrorContains(t, err, `queue: root.a: said twice: property `+key+` "x" and policy `)
 
 			root := node("root", "", "", node("a", "", ""))
 			root.Template = &twice
-			_, err = New(schema, root, mode)
+			_, err = build(schema, &root, mode)
 			require.ErrorContains(t, err, `queue: root: template: said twice: property `+key)
 		}
 		// Whatever else is said besides is no contradiction.
 		other := with(node("a", "", ""), "application.sort.policy", "fifo")
 		other.Policies = policies
-		mustNew(t, node("root", "", "", other), Strict)
+		mustNew(t, node("root", "", "", other), strict)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestPolicies_Inherited(t *testing.T) {
 	root.Policies.WithinQueue = Branch
 	y := &root.Children[0].Children[1]
 	y.Policies = Policies{Preemption: Default, WithinQueue: Never, PreemptionDelay: new(time.Duration(0)), Weight: 3}
-	tree := mustNew(t, root, Lenient)
+	tree := mustNew(t, root, lenient)
 	for path, want := range map[string]string{
 		"root":       unset + " within=branch",
 		"root.a":     "disabled disabled=true delay=30s default offset=0 quota=0s within=branch",
@@ -155,15 +155,15 @@ func TestPolicies_Inherited(t *testing.T) {
 		require.Equal(t, want, settings(tree, mustLookup(t, tree, path)), path)
 	}
 	require.Len(t, tree.Warnings(), 1)
-	by, ok := tree.DisabledBy(mustLookup(t, tree, "root.a.x"))
+	by, ok := disabledBy(tree, mustLookup(t, tree, "root.a.x"))
 	require.True(t, ok)
 	require.Equal(t, "root.a", tree.Path(by))
 	// As YuniKorn's queues inherit.
 	y.Policies = Policies{Preemption: Default, QuotaDelay: new(time.Minute)}
 	y.Properties = nil
 	root.Children[0].Properties[propertyQuotaDelay] = "1h"
-	root.InheritProperties()
-	tree = mustNew(t, root, Lenient)
+	root.InheritProperties = true
+	tree = mustNew(t, root, lenient)
 	require.Equal(t, "default disabled=false delay=30s default offset=0 quota=1m0s within=branch", settings(tree, mustLookup(t, tree, "root.a.y.z")))
 }
 
@@ -175,18 +175,18 @@ func TestAdd_Policies(t *testing.T) {
 	given := with(node("a", "", ""), propertyQuotaDelay, "1s", propertyPriorityOffset, "0")
 	given.Policies.Weight = 2
 	require.NoError(t, root.Add("root", given))
-	require.Equal(t, "default disabled=false delay=1m0s default offset=0 quota=1s weight=2 within=met", settings(mustNew(t, root, Strict), 1))
+	require.Equal(t, "default disabled=false delay=1m0s default offset=0 quota=1s weight=2 within=met", settings(mustNew(t, root, strict), 1))
 	require.Equal(t, "c", root.Children[0].Properties["a.b"])
 	*root.Template.Policies.QuotaDelay, *root.Template.Policies.PriorityOffset = 0, 0
 	require.NoError(t, root.Add("root", node("b", "", "")))
-	require.Equal(t, "default disabled=false delay=1m0s default offset=0 quota=0s weight=4 within=met", settings(mustNew(t, root, Strict), 2))
+	require.Equal(t, "default disabled=false delay=1m0s default offset=0 quota=0s weight=4 within=met", settings(mustNew(t, root, strict), 2))
 }
 
 // TestPolicies_AreCopied: a tree does not see what its configuration becomes.
 func TestPolicies_AreCopied(t *testing.T) {
 	root := node("root", "", "")
 	root.Policies = Policies{PreemptionDelay: new(time.Minute), PriorityOffset: new(int32(1)), QuotaDelay: new(time.Minute)}
-	tree := mustNew(t, root, Strict)
+	tree := mustNew(t, root, strict)
 	before := settings(tree, Root)
 	*root.Policies.PreemptionDelay, *root.Policies.PriorityOffset, *root.Policies.QuotaDelay = 0, 0, 0
 	require.Equal(t, before, settings(tree, Root))

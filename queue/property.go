@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/resources"
@@ -61,7 +62,7 @@ func (c *Config) policies(wrong, twice func(error)) Policies {
 		if i := sayingOf(key); i >= 0 && sayings[i].said(&c.Policies) {
 			twice(fmt.Errorf("%w: property %s %q and policy %s", errTwice, key, value, sayings[i].field))
 		} else if bad := p.set(key, value); bad != "" {
-			wrong(fmt.Errorf("%w: %s %q: %s", ErrProperty, plain.Name(key), value, bad))
+			wrong(fmt.Errorf("%w: %s %q: %s", lent.ErrProperty, plain.Name(key), value, bad))
 		}
 	}
 	return p
@@ -130,21 +131,15 @@ func unknown(key string) (bad string) {
 	return ""
 }
 
-// InheritProperties gives the queues below c the policies and properties of those above
-// them, as YuniKorn does, and New does not: what a queue says itself stays. A priority
-// fence is not inherited, nor an offset, a weight, or a preemption policy other than
-// disabled. Call it once a configuration is whole, before New; again changes nothing.
-// Leaves made of a template inherit nothing. The cost is queues·properties.
-func (c *Config) InheritProperties() {
-	disabled := c.Policies.Preemption == Disabled || c.Properties[propertyPreemptionPolicy] == policyDisabled
-	c.Children = slices.Clone(c.Children)
-	for i := range c.Children {
-		child := &c.Children[i]
-		if !child.Policies.Dynamic {
-			child.take(c, func(s *saying) bool { return !s.alone || disabled && s.names[0] == propertyPreemptionPolicy })
-		}
-		child.InheritProperties()
+// inherit has a queue take over from the one above what it does not say itself; from is nil
+// if that leaves it nothing.
+func (c *Config) inherit(from *Config) {
+	if from == nil || c.Policies.Dynamic {
+		return
 	}
+	c.InheritProperties = true
+	disabled := from.Policies.Preemption == Disabled || from.Properties[propertyPreemptionPolicy] == policyDisabled
+	c.take(from, func(s *saying) bool { return !s.alone || disabled && s.names[0] == propertyPreemptionPolicy })
 }
 
 func isPriority(policy string) bool   { return policy == policyDefault || policy == policyFence }
@@ -174,10 +169,10 @@ func parseDelay(value string) (time.Duration, bool) {
 func (c *Config) Add(path string, q Config) error {
 	parent, template := c.find(path)
 	if parent == nil {
-		return &Problem{Queue: path, Err: errNoQueue}
+		return bad(path, errNoQueue)
 	}
 	if slices.ContainsFunc(parent.Children, func(sibling Config) bool { return sibling.Name == q.Name }) {
-		return &Problem{Queue: path, Err: fmt.Errorf("%w: more than one child named %q", errName, q.Name)}
+		return bad(path, fmt.Errorf("%w: more than one child named %q", errName, q.Name))
 	}
 	parent.Children = append(slices.Clip(parent.Children), madeAtRunTime(q, template))
 	return nil

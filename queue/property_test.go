@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/lent"
 )
 
 // settings returns what a queue is set to, as text.
 func settings(t *Tree, q ID) string {
 	p := t.Policies(q)
 	own := p.Preemption
-	by, disabled := t.DisabledBy(q)
+	by, disabled := disabledBy(t, q)
 	if disabled && by != q {
 		own = Default
 	}
@@ -131,15 +133,15 @@ func TestProperty(t *testing.T) {
 	for _, test := range propertyTests {
 		t.Run(test.key+"="+test.value, func(t *testing.T) {
 			a := with(node("a", "", ""), test.key, test.value)
-			tree := mustNew(t, node("root", "", "", a), Lenient)
+			tree := mustNew(t, node("root", "", "", a), lenient)
 			require.Equal(t, unset, settings(tree, Root))
 			require.Equal(t, test.settings, settings(tree, 1))
-			strict, err := New(schema, node("root", "", "", a), Strict)
+			strict, err := New(schema, node("root", "", "", a))
 
 			var want []string
 			if test.warning != "" {
 				want = []string{"queue: root.a: bad property: " + test.key + " " + test.warning}
-				require.ErrorIs(t, tree.Warnings()[0], ErrProperty)
+				require.ErrorIs(t, tree.Warnings()[0], lent.ErrProperty)
 				require.EqualError(t, err, want[0])
 			} else {
 				require.Equal(t, test.settings, settings(strict, 1))
@@ -159,7 +161,7 @@ func TestInheritance(t *testing.T) {
 			with(node("z", "", ""), "preemption.policy", "fenced", "preemption.delay", "never"),
 			with(node("m", "", "", node("leaf", "", "")), "preemption.policy", "fence")),
 			"preemption.policy", "disabled", "preemption.delay", "1m", "priority.policy", "fence", "priority.offset", "7", "quota.preemption.delay", "5m"),
-		node("b", "", "")), Lenient)
+		node("b", "", "")), lenient)
 	for path, want := range map[string]string{
 		"root":          unset,
 		"root.a":        "disabled disabled=true delay=1m0s fence offset=7 quota=5m0s",
@@ -181,7 +183,7 @@ func TestInheritance(t *testing.T) {
 // TestQuotaDelay_BothNames shows which name of the delay wins.
 func TestQuotaDelay_BothNames(t *testing.T) {
 	a := with(node("a", "", ""), "preemption.quota.delay", "1m", "quota.preemption.delay", "2m")
-	require.Equal(t, 2*time.Minute, *mustNew(t, node("root", "", "", a), Strict).Policies(1).QuotaDelay)
+	require.Equal(t, 2*time.Minute, *mustNew(t, node("root", "", "", a), strict).Policies(1).QuotaDelay)
 }
 
 // TestInheritProperties has the tree of TestInheritance, with what YuniKorn makes of
@@ -198,22 +200,19 @@ func TestInheritProperties(t *testing.T) {
 	dynamic.Policies.Dynamic = true
 	root.Children = append(root.Children, dynamic)
 	before := root.Children[1].Properties
-	merged := root
-	for range 2 {
-		merged.InheritProperties()
-		tree := mustNew(t, merged, Lenient)
-		for path, want := range map[string]string{
-			"root":          "default disabled=false delay=30s default offset=0 quota=1h0m0s",
-			"root.a":        "disabled disabled=true delay=1m0s fence offset=7 quota=5m0s weight=3",
-			"root.a.x":      "disabled disabled=true delay=1m0s default offset=0 quota=5m0s",
-			"root.a.y":      "default disabled=false delay=2m0s default offset=0 quota=1s",
-			"root.a.m":      "fence disabled=false delay=1m0s default offset=0 quota=5m0s",
-			"root.a.m.leaf": "default disabled=false delay=1m0s default offset=0 quota=5m0s", // a fence is not inherited, and ends disabled
-			"root.b":        "disabled disabled=true delay=30s default offset=0 quota=1h0m0s",
-			"root.made":     unset,
-		} {
-			require.Equal(t, want, settings(tree, mustLookup(t, tree, path)), path)
-		}
+	root.InheritProperties = true
+	tree := mustNew(t, root, lenient)
+	for path, want := range map[string]string{
+		"root":          "default disabled=false delay=30s default offset=0 quota=1h0m0s",
+		"root.a":        "disabled disabled=true delay=1m0s fence offset=7 quota=5m0s weight=3",
+		"root.a.x":      "disabled disabled=true delay=1m0s default offset=0 quota=5m0s",
+		"root.a.y":      "default disabled=false delay=2m0s default offset=0 quota=1s",
+		"root.a.m":      "fence disabled=false delay=1m0s default offset=0 quota=5m0s",
+		"root.a.m.leaf": "default disabled=false delay=1m0s default offset=0 quota=5m0s", // a fence is not inherited, and ends disabled
+		"root.b":        "disabled disabled=true delay=30s default offset=0 quota=1h0m0s",
+		"root.made":     unset,
+	} {
+		require.Equal(t, want, settings(tree, mustLookup(t, tree, path)), path)
 	}
 	require.Equal(t, before, root.Children[1].Properties)
 }
@@ -223,12 +222,12 @@ func TestInheritProperties(t *testing.T) {
 func TestRootProperties(t *testing.T) {
 	for _, policy := range []string{"default", "fence", "disabled"} {
 		tree := mustNew(t, with(node("root", "gpu=1", "", node("a", "", "")),
-			"preemption.policy", policy, "preemption.delay", "1m", "priority.policy", "fence", "priority.offset", "7", "quota.preemption.delay", "5m"), Lenient)
+			"preemption.policy", policy, "preemption.delay", "1m", "priority.policy", "fence", "priority.offset", "7", "quota.preemption.delay", "5m"), lenient)
 		require.Equal(t, "default disabled=false delay=1m0s fence offset=7 quota=5m0s", settings(tree, Root))
 		require.Equal(t, "default disabled=false delay=1m0s default offset=0 quota=0s", settings(tree, 1))
 		require.Empty(t, tree.Warnings())
 	}
-	tree := mustNew(t, with(node("root", "", ""), "preemption.policy", "off"), Lenient)
+	tree := mustNew(t, with(node("root", "", ""), "preemption.policy", "off"), lenient)
 	require.Equal(t, []string{`queue: root: bad property: preemption.policy "off": want default, fence or disabled`}, texts(tree.Warnings()...))
 }
 
@@ -237,7 +236,7 @@ func TestRootProperties(t *testing.T) {
 func TestBadDelay(t *testing.T) {
 	for value, want := range map[string]time.Duration{"soon": 30 * time.Second, "-1s": 30 * time.Second, "0s": 0, "2h": 2 * time.Hour} {
 		tree := mustNew(t, with(node("root", "", "",
-			with(node("a", "", "", node("x", "", "")), "preemption.delay", value)), "preemption.delay", "1h"), Lenient)
+			with(node("a", "", "", node("x", "", "")), "preemption.delay", value)), "preemption.delay", "1h"), lenient)
 		require.Equal(t, want, *tree.Policies(1).PreemptionDelay, value)
 		require.Equal(t, want, *tree.Policies(2).PreemptionDelay, "below a queue with %s", value)
 	}
@@ -246,7 +245,7 @@ func TestBadDelay(t *testing.T) {
 func TestDynamic(t *testing.T) {
 	a := node("a", "", "", node("x", "", ""))
 	a.Policies.Dynamic = true
-	tree := mustNew(t, node("root", "", "", a), Lenient)
+	tree := mustNew(t, node("root", "", "", a), lenient)
 	require.False(t, tree.Policies(Root).Dynamic)
 	require.True(t, tree.Policies(1).Dynamic)
 	require.False(t, tree.Policies(2).Dynamic, "it is not inherited")
@@ -254,7 +253,7 @@ func TestDynamic(t *testing.T) {
 
 // TestPlainWarning shows that a name can neither break a line nor color it.
 func TestPlainWarning(t *testing.T) {
-	tree := mustNew(t, with(node("root", "", ""), "priority.\x1b[31m\n", "\n"), Lenient)
+	tree := mustNew(t, with(node("root", "", ""), "priority.\x1b[31m\n", "\n"), lenient)
 	require.Equal(t, []string{`queue: root: bad property: "priority.\x1b[31m\n" "\n": unknown property`}, texts(tree.Warnings()...))
 }
 
@@ -265,12 +264,12 @@ func FuzzProperty(f *testing.F) {
 		f.Add(test.key, test.value)
 	}
 	f.Fuzz(func(t *testing.T, key, value string) {
-		tree := mustNew(t, node("root", "", "", with(node("a", "", ""), key, value)), Lenient)
+		tree := mustNew(t, node("root", "", "", with(node("a", "", ""), key, value)), lenient)
 		require.Equal(t, unset, settings(tree, Root))
 		warnings := tree.Warnings()
 		require.LessOrEqual(t, len(warnings), 1)
 		if len(warnings) == 1 {
-			require.ErrorIs(t, warnings[0], ErrProperty)
+			require.ErrorIs(t, warnings[0], lent.ErrProperty)
 			require.Equal(t, unset, settings(tree, 1))
 		}
 		require.GreaterOrEqual(t, *tree.Policies(1).PreemptionDelay, time.Duration(0))

@@ -55,9 +55,12 @@ func with(c Config, properties ...string) Config {
 	return c
 }
 
-func mustNew(t testing.TB, root Config, mode Validation) *Tree {
+// How strictly a tree is made.
+const lenient, strict = false, true
+
+func mustNew(t testing.TB, root Config, mode bool) *Tree {
 	t.Helper()
-	tree, err := New(schema, root, mode)
+	tree, err := build(schema, &root, mode)
 	require.NoError(t, err)
 	return tree
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -34,9 +35,9 @@ func slowProblems(s *resources.Schema, c *Config, above ...string) (list []findi
 			v, ok := l.Bound(i)
 			switch {
 			case ok && i >= s.Len():
-				found(ErrType)
+				found(lent.ErrType)
 			case ok && v < 0:
-				found(ErrNegative)
+				found(lent.ErrNegative)
 			}
 		}
 	}
@@ -67,7 +68,7 @@ func slowProblems(s *resources.Schema, c *Config, above ...string) (list []findi
 		g, hasG := bound(c.Guaranteed, i)
 		m, hasM := bound(c.Max, i)
 		if hasG && hasM && g.Cmp(m) > 0 {
-			found(ErrAboveMax)
+			found(lent.ErrAboveMax)
 		}
 		sum := new(big.Int)
 		for _, child := range c.Children {
@@ -75,14 +76,14 @@ func slowProblems(s *resources.Schema, c *Config, above ...string) (list []findi
 				sum.Add(sum, v)
 			}
 			if v, ok := bound(child.Max, i); ok && hasM && v.Cmp(m) > 0 {
-				found(ErrOverCommitted)
+				found(lent.ErrOverCommitted)
 			}
 		}
 		if hasG && sum.Cmp(g) > 0 {
-			found(ErrOverCommitted)
+			found(lent.ErrOverCommitted)
 		}
 		if hasM && sum.Cmp(m) > 0 {
-			found(ErrOverCommitted)
+			found(lent.ErrOverCommitted)
 		}
 	}
 	for i := range c.Children {

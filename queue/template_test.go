@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/lent"
 )
 
 // users is a tree with a template for the queues of users, and one below it for
@@ -58,11 +60,11 @@ func TestAdd(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := users()
-			before := mustNew(t, root, Strict)
+			before := mustNew(t, root, strict)
 			require.NoError(t, root.Add(test.path, test.queue))
-			tree := mustNew(t, root, Strict)
+			tree := mustNew(t, root, strict)
 			var got []string
-			for q := range tree.All() {
+			for q := range ID(tree.Len()) {
 				text := line(tree, q)
 				if old, ok := before.Lookup(tree.Path(q)); ok {
 					require.Equal(t, line(before, old), text, "it was there before")
@@ -102,7 +104,7 @@ func TestAdd_Copies(t *testing.T) {
 	given.Properties = map[string]string{propertyFairWeight: "2"}
 	require.NoError(t, root.Add("root.users", given))
 	require.NoError(t, root.Add("root.users", node("bob", "", "")))
-	before := mustNew(t, root, Strict).String()
+	before := mustNew(t, root, strict).String()
 
 	template := root.Children[0].Template
 	template.Guaranteed.Value[0], template.Max.Value[0] = 0, 9
@@ -110,14 +112,14 @@ func TestAdd_Copies(t *testing.T) {
 	given.Guaranteed.Value[1] = 0
 	given.Properties[propertyFairWeight] = "3"
 	given.Children[0].Guaranteed.Value[1] = 0
-	tree := mustNew(t, root, Strict)
+	tree := mustNew(t, root, strict)
 	require.Equal(t, before, tree.String())
 	require.EqualValues(t, 2, tree.Policies(mustLookup(t, tree, "root.users.ann")).Weight)
 	require.EqualValues(t, 7, *tree.Policies(mustLookup(t, tree, "root.users.bob")).PriorityOffset)
 	require.False(t, given.Policies.Dynamic)
 
 	require.NoError(t, root.Add("root.users", node("cid", "", "")))
-	tree = mustNew(t, root, Strict)
+	tree = mustNew(t, root, strict)
 	require.EqualValues(t, 100, *tree.Policies(mustLookup(t, tree, "root.users.cid")).PriorityOffset)
 }
 
@@ -125,15 +127,15 @@ func TestAdd_Copies(t *testing.T) {
 func TestNew_Template(t *testing.T) {
 	root := users()
 	root.Template = &Config{Guaranteed: limit("gpu=2 disk=-1"), Max: limit("gpu=1")}
-	_, err := New(schema, root, Lenient)
+	_, err := NewLenient(schema, root)
 	require.Equal(t, []string{
 		"queue: root: template: negative bound: guaranteed disk -1",
 		"queue: root: template: guaranteed above max: gpu: guaranteed 2, max 1"}, texts(err))
-	require.ErrorIs(t, err, ErrAboveMax)
+	require.ErrorIs(t, err, lent.ErrAboveMax)
 
 	root.Template = &Config{Properties: map[string]string{propertyPriorityOffset: "high"}}
 	want := []string{`queue: root: template: bad property: priority.offset "high": want a 32-bit integer`}
-	require.Equal(t, want, texts(mustNew(t, root, Lenient).Warnings()...))
-	_, err = New(schema, root, Strict)
+	require.Equal(t, want, texts(mustNew(t, root, lenient).Warnings()...))
+	_, err = New(schema, root)
 	require.Equal(t, want, texts(err))
 }

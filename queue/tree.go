@@ -5,10 +5,10 @@ package queue
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -19,84 +19,64 @@ type ID int32
 // Root is the ID of the root of every tree.
 const Root ID = 0
 
-// MaxDepth is the number of levels that a tree may have, with the root's.
-const MaxDepth = 64
+// maxDepth is the number of levels that a tree may have, with the root's.
+const maxDepth = 64
 
-// A Tree is a hierarchy of queues.
+// A Tree is a hierarchy of queues with their usage. The zero Tree has no queues.
 type Tree struct {
+	box // what is lent to those who own trees: amounts, bounds, ends of subtrees
+
+	// These do not change once the tree is made, and clones share them. One row per queue, in
+	// preorder.
 	schema   *resources.Schema
-	strict   bool
-	owned    bool // it can be changed through another Tree only; see Own
-	warnings []error
-
-	// One row per queue, in preorder.
-	names    []string
 	paths    []string // the names from the root to the queue, joined
-	ends     []ID     // the subtree of q is [q, ends[q])
-	parents  []ID     // parents[Root] is Root
-	depths   []int32
-	policies []resolved
-
-	// Blocks of one amount per queue and type, row by row.
-	usage      []int64
-	preempting []int64
-	guaranteed bounds
-	max        bounds
-
-	ignored resources.Mask // the types whose guarantees do not count; see Counting
+	byPath   map[string]ID
+	parents  []ID // parents[Root] is Root
+	policies []Policies
 }
+
+type box = lent.Box
+
+// in returns what is lent.
+func (t *Tree) in() *lent.Tree { return lent.In(&t.box) }
 
 // Schema returns the resource types of the tree.
 func (t *Tree) Schema() *resources.Schema { return t.schema }
 
-// Warnings returns the problems that [New] accepted, in tree order.
-func (t *Tree) Warnings() []error { return slices.Clone(t.warnings) }
+// Warnings returns what is accepted and hardly meant, in tree order; see [New] and
+// [NewLenient].
+func (t *Tree) Warnings() []error {
+	var all []error
+	for _, w := range t.in().Warnings {
+		all = append(all, w)
+	}
+	return all
+}
 
-// Len returns the number of queues.
-func (t *Tree) Len() int { return len(t.names) }
+// Len returns the number of queues: IDs are 0 to Len-1, in tree order.
+func (t *Tree) Len() int { return len(t.paths) }
 
-// Name returns the queue's own name.
-func (t *Tree) Name(q ID) string { return t.names[t.known(q)] }
-
-// Path returns the names from the root to q joined with dots: "root.a.b".
+// Path returns the names from the root to q joined with dots: "root.a.b". It does not
+// allocate.
 func (t *Tree) Path(q ID) string { return t.paths[t.known(q)] }
 
-// Lookup returns the queue with a path, as of [Tree.Path]. The cost is linear in the
-// siblings along it.
+// Lookup returns the queue with a path, as of [Tree.Path], by a map.
 func (t *Tree) Lookup(path string) (ID, bool) {
-	name, rest, more := strings.Cut(path, ".")
-	if t.Len() == 0 || name != t.names[Root] {
-		return 0, false
-	}
-	q := Root
-next:
-	for more {
-		name, rest, more = strings.Cut(rest, ".")
-		for c := range t.Children(q) {
-			if t.names[c] == name {
-				q = c
-				continue next
-			}
-		}
-		return 0, false
-	}
-	return q, true
+	q, ok := t.byPath[path]
+	return q, ok
 }
 
 // Parent returns the queue above q. The root has none.
 func (t *Tree) Parent(q ID) (parent ID, ok bool) { return t.parents[q], q != Root }
 
-// Depth returns the number of queues above q: 0 for the root.
-func (t *Tree) Depth(q ID) int { return int(t.depths[q]) }
-
-// End returns the ID after the last queue of the subtree of q.
-func (t *Tree) End(q ID) ID { return t.ends[q] }
+// end returns the ID after the last queue of the subtree of q.
+func (t *Tree) end(q ID) ID { return ID(t.in().Ends[q]) }
 
 // IsLeaf reports whether q has no children.
-func (t *Tree) IsLeaf(q ID) bool { return t.ends[q] == q+1 }
+func (t *Tree) IsLeaf(q ID) bool { return t.end(q) == q+1 }
 
 // Contains reports whether q is a or below it.
-func (t *Tree) Contains(a, q ID) bool { return a <= q && q < t.ends[a] }
+func (t *Tree) Contains(a, q ID) bool { return a <= q && q < t.end(a) }
 
 // CommonAncestor returns the lowest queue that contains both a and b.
 func (t *Tree) CommonAncestor(a, b ID) ID {
@@ -106,19 +86,8 @@ func (t *Tree) CommonAncestor(a, b ID) ID {
 	return a
 }
 
-// All yields every queue in tree order.
-func (t *Tree) All() iter.Seq[ID] {
-	return func(yield func(ID) bool) {
-		for q := Root; int(q) < len(t.names); q++ {
-			if !yield(q) {
-				return
-			}
-		}
-	}
-}
-
-// Up yields q, its parent, and so on to the root.
-func (t *Tree) Up(q ID) iter.Seq[ID] {
+// Ancestors yields q, its parent, and so on to the root.
+func (t *Tree) Ancestors(q ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for at := q; yield(at) && at != Root; {
 			at = t.parents[at]
@@ -129,7 +98,7 @@ func (t *Tree) Up(q ID) iter.Seq[ID] {
 // Children yields the children of q in tree order.
 func (t *Tree) Children(q ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
-		for c := q + 1; c < t.ends[q]; c = t.ends[c] {
+		for c := q + 1; c < t.end(q); c = t.end(c) {
 			if !yield(c) {
 				return
 			}
@@ -137,10 +106,10 @@ func (t *Tree) Children(q ID) iter.Seq[ID] {
 	}
 }
 
-// Leaves yields the leaves of the subtree of q in tree order.
+// Leaves yields the leaves at or below q in tree order.
 func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
-		for w := q; w < t.ends[q]; w++ {
+		for w := q; w < t.end(q); w++ {
 			if t.IsLeaf(w) && !yield(w) {
 				return
 			}
@@ -148,21 +117,14 @@ func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 	}
 }
 
-// Clone returns an independent copy. The cost is a copy of four amounts per queue and
-// type.
+// Clone returns an independent copy, which may be changed if t is read-only. The cost is a
+// copy of four amounts per queue and type.
 func (t *Tree) Clone() *Tree {
 	c := *t
-	c.owned = false
-	c.usage = copyOf(t.usage)
-	c.preempting = copyOf(t.preempting)
-	c.guaranteed = t.guaranteed.clone()
-	c.max = t.max.clone()
+	*c.in() = lent.Tree{}
+	c.in().CopyFrom(t.in())
 	return &c
 }
-
-// A tree keeps its amounts in blocks of one amount per queue and type, row by
-// row, so that a walk up the tree touches a few cache lines and a copy of
-// everything is a copy of memory.
 
 // row returns the amounts of q in a block.
 func (t *Tree) row(block []int64, q ID) resources.Vector {
@@ -175,8 +137,8 @@ func (t *Tree) row(block []int64, q ID) resources.Vector {
 // another tree, or the tree is the zero Tree. Methods that are inlined into the
 // inner loops of planners leave the check to the runtime.
 func (t *Tree) known(q ID) ID {
-	if uint(q) >= uint(len(t.names)) {
-		panic(unknownID{q, len(t.names)})
+	if uint(q) >= uint(len(t.paths)) {
+		panic(unknownID{q, len(t.paths)})
 	}
 	return q
 }
@@ -192,42 +154,10 @@ func (e unknownID) Error() string {
 	return fmt.Sprintf("queue: no queue %d in a tree of %d queues: an ID of another tree?", e.q, e.queues)
 }
 
-// copyOf returns a copy of a block. Its capacity is its length, so that there
-// is no row beyond the last.
-func copyOf(block []int64) []int64 { return slices.Clip(slices.Clone(block)) }
-
-// bounds are the limits of all queues: a block and a mask per queue.
-type bounds struct {
-	values  []int64 // 0 where there is no bound
-	defined []resources.Mask
-}
-
-func (t *Tree) limit(b *bounds, q ID) resources.Limit {
-	return resources.Limit{Defined: b.defined[q], Value: t.row(b.values, q)}
-}
-
-// append adds the limit of the next queue.
-func (b *bounds) append(s *resources.Schema, l resources.Limit) {
-	b.defined = append(b.defined, 0)
-	b.values = append(b.values, make([]int64, s.Len())...)
-	b.set(s, ID(len(b.defined)-1), l)
-}
-
-// set replaces the limit of q; l may be a view of it. Types of l that the
-// schema does not have are dropped.
-func (b *bounds) set(s *resources.Schema, q ID, l resources.Limit) {
-	b.defined[q] = 0
-	for i := range s.Len() {
-		v, ok := l.Bound(i)
-		b.values[int(q)*s.Len()+i] = v
-		if ok {
-			b.defined[q] |= 1 << i
-		}
-	}
-}
-
-func (b *bounds) clone() bounds {
-	return bounds{values: copyOf(b.values), defined: slices.Clone(b.defined)}
+// name returns the queue's own name.
+func (t *Tree) name(q ID) string {
+	path := t.Path(q)
+	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
 // String draws the tree, a line per queue:
@@ -236,15 +166,17 @@ func (b *bounds) clone() bounds {
 //	  a  used cpu=8 leaving cpu=2 guaranteed cpu=5
 //	  b  used cpu=4 guaranteed cpu=10 max cpu=20
 func (t *Tree) String() string {
-	name := func(q ID) string { return strings.Repeat("  ", t.Depth(q)) + plain.Name(t.Name(q)) }
+	name := func(q ID) string {
+		return strings.Repeat("  ", strings.Count(t.Path(q), ".")) + plain.Name(t.name(q))
+	}
 	width := 0
-	for q := range t.All() {
+	for q := range ID(t.Len()) {
 		width = max(width, utf8.RuneCountInString(name(q)))
 	}
 	var b strings.Builder
-	for q := range t.All() {
+	for q := range ID(t.Len()) {
 		fmt.Fprintf(&b, "%-*s used %s", width, name(q), t.schema.Format(t.Usage(q)))
-		if p := t.Preempting(q); !resources.IsZero(p) {
+		if p := t.Leaving(q); !resources.IsZero(p) {
 			fmt.Fprintf(&b, " leaving %s", t.schema.Format(p))
 		}
 		if g := t.Guaranteed(q); g.Defined != 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,17 +39,17 @@ var numberTests = []struct {
 }
 
 func TestNumbers(t *testing.T) {
-	tree := mustNew(t, forest, Strict)
+	tree := mustNew(t, forest, strict)
 	require.Equal(t, len(numberTests), tree.Len())
 	require.Same(t, schema, tree.Schema())
-	require.Equal(t, []ID{0, 1, 2, 3, 4, 5, 6, 7}, slices.Collect(tree.All()))
+	require.Equal(t, []ID{0, 1, 2, 3, 4, 5, 6, 7}, all(tree))
 	for i, test := range numberTests {
 		q := ID(i)
 		require.Equal(t, test.path, tree.Path(q))
 		require.Equal(t, q, mustLookup(t, tree, test.path))
-		require.Equal(t, test.end, tree.End(q), test.path)
-		require.Equal(t, test.depth, tree.Depth(q), test.path)
-		require.Equal(t, test.up, slices.Collect(tree.Up(q)), test.path)
+		require.Equal(t, test.end, tree.end(q), test.path)
+		require.Equal(t, test.depth, strings.Count(tree.Path(q), "."), test.path)
+		require.Equal(t, test.up, slices.Collect(tree.Ancestors(q)), test.path)
 		require.Equal(t, test.children, slices.Collect(tree.Children(q)), test.path)
 		require.Equal(t, test.leaves, slices.Collect(tree.Leaves(q)), test.path)
 		require.Equal(t, test.children == nil, tree.IsLeaf(q), test.path)
@@ -61,7 +62,7 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestCommonAncestor(t *testing.T) {
-	tree := mustNew(t, forest, Strict)
+	tree := mustNew(t, forest, strict)
 	for _, test := range []struct{ a, b, want ID }{
 		{0, 0, 0}, {4, 4, 4}, {2, 4, 1}, {2, 3, 1}, {1, 4, 1}, {4, 3, 3}, {2, 5, 0}, {1, 5, 0}, {5, 7, 0}, {7, 6, 6}, {2, 7, 0},
 	} {
@@ -73,7 +74,7 @@ func TestCommonAncestor(t *testing.T) {
 
 // TestLookupUnknown has paths that no queue has.
 func TestLookupUnknown(t *testing.T) {
-	tree := mustNew(t, forest, Strict)
+	tree := mustNew(t, forest, strict)
 	for _, path := range []string{
 		"", ".", "a", "roo", "Root", "root.", ".root", "root..a", "root.a.", "root.c", "root.x", "root.a.x.y", "root.a.y.z.z", "root.root", "root a",
 	} {
@@ -84,9 +85,9 @@ func TestLookupUnknown(t *testing.T) {
 
 // TestStop shows that a loop may end early.
 func TestStop(t *testing.T) {
-	tree := mustNew(t, forest, Strict)
+	tree := mustNew(t, forest, strict)
 	for name, seq := range map[string]func(func(ID) bool){
-		"All": tree.All(), "Up": tree.Up(4), "Children": tree.Children(Root), "Leaves": tree.Leaves(Root),
+		"Ancestors": tree.Ancestors(4), "Children": tree.Children(Root), "Leaves": tree.Leaves(Root),
 	} {
 		n := 0
 		for range seq {
@@ -100,9 +101,9 @@ func TestStop(t *testing.T) {
 
 // TestAgain shows that a sequence says the same when it is ranged over again.
 func TestAgain(t *testing.T) {
-	tree := mustNew(t, forest, Strict)
+	tree := mustNew(t, forest, strict)
 	for name, seq := range map[string]iter.Seq[ID]{
-		"All": tree.All(), "Up": tree.Up(4), "Children": tree.Children(Root), "Leaves": tree.Leaves(Root),
+		"Ancestors": tree.Ancestors(4), "Children": tree.Children(Root), "Leaves": tree.Leaves(Root),
 	} {
 		first := slices.Collect(seq)
 		require.Greater(t, len(first), 1, name)
@@ -115,7 +116,7 @@ func TestZeroTree(t *testing.T) {
 	var tree Tree
 	require.Zero(t, tree.Len())
 	require.Empty(t, tree.Warnings())
-	require.Empty(t, slices.Collect(tree.All()))
+	require.Empty(t, all(&tree))
 	require.Empty(t, tree.String())
 	_, ok := tree.Lookup("")
 	require.False(t, ok)
@@ -125,12 +126,12 @@ func TestZeroTree(t *testing.T) {
 // TestForeignID shows that the queue of another tree, where it can be told, is
 // a panic and never the amounts of some other queue.
 func TestForeignID(t *testing.T) {
-	small := mustNew(t, node("root", "gpu=1", "gpu=2", node("a", "gpu=1", "")), Lenient)
+	small := mustNew(t, node("root", "gpu=1", "gpu=2", node("a", "gpu=1", "")), lenient)
 	for _, tree := range []*Tree{small, small.Clone()} {
 		for _, q := range []ID{-1, 2, 100} {
 			for name, f := range map[string]func(){
 				"Usage":         func() { tree.Usage(q) },
-				"Preempting":    func() { tree.Preempting(q) },
+				"Preempting":    func() { tree.Leaving(q) },
 				"Effective":     func() { tree.Effective(nil, q) },
 				"Guaranteed":    func() { tree.Guaranteed(q) },
 				"Max":           func() { tree.Max(q) },
@@ -157,7 +158,7 @@ func TestForeignID(t *testing.T) {
 func TestString(t *testing.T) {
 	tree := mustNew(t, node("root", "", "gpu=20",
 		node("tenant", "gpu=5 disk=0", "", node("web", "", "disk=3")),
-		node("b", "gpu=10", "gpu=20")), Lenient)
+		node("b", "gpu=10", "gpu=20")), lenient)
 	web, b := mustLookup(t, tree, "root.tenant.web"), mustLookup(t, tree, "root.b")
 	require.NoError(t, tree.Add(web, vector("gpu=6 disk=1")))
 	require.NoError(t, tree.Add(b, vector("disk=1")))
@@ -170,9 +171,9 @@ func TestString(t *testing.T) {
 	require.Equal(t, want, tree.String())
 	require.Equal(t, want, fmt.Sprint(tree))
 
-	odd := mustNew(t, node("root", "", "", node("größe", "", ""), node("a\nb", "", "")), Lenient)
+	odd := mustNew(t, node("root", "", "", node("größe", "", ""), node("a\nb", "", "")), lenient)
 	require.Equal(t, "root     used none\n  größe  used none\n  \"a\\nb\" used none\n", odd.String())
 
-	empty := mustNew(t, node("root", "", "", node("a", "", "")), Lenient)
+	empty := mustNew(t, node("root", "", "", node("a", "", "")), lenient)
 	require.Equal(t, "root used none\n  a  used none\n", empty.String())
 }

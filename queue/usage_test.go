@@ -13,7 +13,7 @@ import (
 
 // pair is a root with two leaves: a uses gpu=5 disk=5, of which gpu=2 leave.
 func pair(t *testing.T) (tree *Tree, a, b ID) {
-	tree = mustNew(t, node("root", "", "", node("a", "", ""), node("b", "", "")), Lenient)
+	tree = mustNew(t, node("root", "", "", node("a", "", ""), node("b", "", "")), lenient)
 	a, b = mustLookup(t, tree, "root.a"), mustLookup(t, tree, "root.b")
 	require.NoError(t, tree.Add(a, vector("gpu=5 disk=5")))
 	require.NoError(t, tree.Mark(a, vector("gpu=2")))
@@ -91,7 +91,7 @@ func TestUsage(t *testing.T) {
 			}
 			for _, q := range []ID{a, Root} {
 				require.Equal(t, vector(test.used), tree.Usage(q), "usage of %s", tree.Path(q))
-				require.Equal(t, vector(test.leaving), tree.Preempting(q), "leaving in %s", tree.Path(q))
+				require.Equal(t, vector(test.leaving), tree.Leaving(q), "leaving in %s", tree.Path(q))
 			}
 		})
 	}
@@ -105,14 +105,14 @@ func TestSizeIsView(t *testing.T) {
 		t.Helper()
 		require.NoError(t, err)
 		require.Equal(t, vector(rootUsed), tree.Usage(Root))
-		require.Equal(t, vector(rootLeaving), tree.Preempting(Root))
+		require.Equal(t, vector(rootLeaving), tree.Leaving(Root))
 		require.Equal(t, vector(aUsed), tree.Usage(a))
-		require.Equal(t, vector(aLeaving), tree.Preempting(a))
+		require.Equal(t, vector(aLeaving), tree.Leaving(a))
 	}
-	step(tree.Unmark(a, tree.Preempting(a)), "gpu=6 disk=5", "", "gpu=5 disk=5", "")
+	step(tree.Unmark(a, tree.Leaving(a)), "gpu=6 disk=5", "", "gpu=5 disk=5", "")
 	step(tree.Add(a, tree.Usage(a)), "gpu=11 disk=10", "", "gpu=10 disk=10", "")
 	step(tree.Add(a, tree.Usage(Root)), "gpu=22 disk=20", "", "gpu=21 disk=20", "")
 	step(tree.Mark(a, tree.Usage(a)), "gpu=22 disk=20", "gpu=21 disk=20", "gpu=21 disk=20", "gpu=21 disk=20")
-	step(tree.Unmark(a, tree.Preempting(Root)), "gpu=22 disk=20", "", "gpu=21 disk=20", "")
+	step(tree.Unmark(a, tree.Leaving(Root)), "gpu=22 disk=20", "", "gpu=21 disk=20", "")
 	step(tree.Remove(a, tree.Usage(a)), "gpu=1", "", "", "")
 }

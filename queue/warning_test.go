@@ -45,8 +45,8 @@ func TestWarnings_Fences(t *testing.T) {
 				`queue: root.b: bad property: preemption.policy "fenced": want default, fence or disabled`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			require.Equal(t, test.want, texts(mustNew(t, test.root, Lenient).Warnings()...))
+			require.Equal(t, test.want, texts(mustNew(t, test.root, lenient).Warnings()...))
 		})
 	}
-	require.ErrorIs(t, mustNew(t, fenced("gpu=2", node("x", "", "")), Lenient).Warnings()[0], errNeverPreempts)
+	require.ErrorIs(t, mustNew(t, fenced("gpu=2", node("x", "", "")), lenient).Warnings()[0], errNeverPreempts)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -56,7 +57,7 @@ func (a *Auditor) Audit(dst []victims.Violation, o *Outcome) []victims.Violation
 
 // used returns the effective usage of q of type t before the plan.
 func (a *Auditor) used(q queue.ID, t int) int64 {
-	return a.tree.Usage(q)[t] - a.tree.Preempting(q)[t]
+	return a.tree.Usage(q)[t] - a.tree.Leaving(q)[t]
 }
 
 // gone returns what the victims free of type t below q.
@@ -107,7 +108,7 @@ func (a *Auditor) count(gone []victims.TaskID) (overrun int64) {
 	for _, id := range gone {
 		t := a.Cluster.TaskView(id)
 		a.counts[t.Queue]++
-		for q := range a.tree.Up(t.Queue) {
+		for q := range a.tree.Ancestors(t.Queue) {
 			taken := rows.At(a.taken, int(q), a.types)
 			resources.Add(taken, taken, t.Size)
 		}
@@ -145,12 +146,12 @@ func (a *Auditor) result() string {
 func (a *Auditor) shares(dst []victims.Violation) []victims.Violation {
 	q := a.o.Queue
 	a.most, a.parts = rows.Zeros(a.most, a.types*a.tree.Len()), rows.Zeros(a.parts, a.types*a.tree.Len())
-	for p := a.tree.End(q) - 1; p >= q; p-- {
+	for p := trees.End(a.tree, q) - 1; p >= q; p-- {
 		a.release(p)
 	}
 	last := q
 	for _, p := range a.o.Parts {
-		if p.Queue <= last || p.Queue >= a.tree.End(q) {
+		if p.Queue <= last || p.Queue >= trees.End(a.tree, q) {
 			return append(dst, victims.Violation{Of: "quota", Law: finding.LawParts})
 		}
 		last = p.Queue
@@ -160,7 +161,7 @@ func (a *Auditor) shares(dst []victims.Violation) []victims.Violation {
 	}
 	for t := range a.types {
 		a.parts[int(q)*a.types+t] = min(a.target[t], a.most[int(q)*a.types+t])
-		for p := q; p < a.tree.End(q); p++ {
+		for p := q; p < trees.End(a.tree, q); p++ {
 			dst = a.divided(dst, p, t)
 		}
 	}
@@ -232,7 +233,7 @@ func (a *Auditor) leaves(dst []victims.Violation) []victims.Violation {
 	last := a.o.Queue - 1
 	for i := range a.o.Leaves {
 		l := &a.o.Leaves[i]
-		if l.Queue <= last || l.Queue >= a.tree.End(a.o.Queue) || !a.tree.IsLeaf(l.Queue) {
+		if l.Queue <= last || l.Queue >= trees.End(a.tree, a.o.Queue) || !a.tree.IsLeaf(l.Queue) {
 			return append(dst, victims.Violation{Of: "quota", Law: finding.LawLeaf})
 		}
 		last = l.Queue

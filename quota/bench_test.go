@@ -31,7 +31,7 @@ func broad(t testing.TB, tasks, leaves int) *victims.Cluster {
 		}
 		p.Children = append(p.Children, q)
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{p}}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{p}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	node, err := c.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{1 << 40, 1 << 50, 1 << 20}})

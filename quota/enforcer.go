@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -183,7 +184,7 @@ func (x *enforcement) goesOn() bool {
 // not only those that are wanted.
 func (x *enforcement) open() {
 	x.room, x.freed = x.block(x.room), x.block(x.freed)
-	for p := x.q; p < x.tree.End(x.q); p++ {
+	for p := x.q; p < trees.End(x.tree, x.q); p++ {
 		x.tree.Surplus(x.row(x.room, p), p)
 	}
 	x.above = rows.Zeros(x.above, x.types)
@@ -197,7 +198,7 @@ func (x *enforcement) open() {
 }
 
 // len returns the number of queues that are enforced: q and those below it.
-func (x *enforcement) len() int { return int(x.tree.End(x.q) - x.q) }
+func (x *enforcement) len() int { return int(trees.End(x.tree, x.q) - x.q) }
 
 // block returns a block of zeros, in the memory of an old one.
 func (x *enforcement) block(old []int64) []int64 { return rows.Zeros(old, x.len()*x.types) }
@@ -273,7 +274,7 @@ func (x *enforcement) roomOf(dst resources.Vector, p queue.ID, goal resources.Ve
 // keeper returns the first queue in tree order whose guarantee keeps a task of
 // a leaf.
 func (x *enforcement) keeper(leaf queue.ID, size resources.Vector) (keeper queue.ID, kept bool) {
-	for p := range x.tree.Up(leaf) {
+	for p := range x.tree.Ancestors(leaf) {
 		if p >= x.q {
 			x.vector = append(x.vector[:0], x.row(x.room, p)...)
 		} else {

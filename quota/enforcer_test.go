@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -26,9 +27,9 @@ func TestEnforce_Errors(t *testing.T) {
 		kind  error
 		said  string
 	}{
-		{"a", slots(4), queue.ErrAboveMax, "quota: root.a: guaranteed above max: slots: guaranteed 5, max 4"},
-		{"a", slots(-1), queue.ErrNegative, "quota: root.a: negative bound: max slots -1"},
-		{"a", resources.Limit{Defined: 4}, queue.ErrType, "quota: root.a: not a type: max of type 2 of 2"},
+		{"a", slots(4), lent.ErrAboveMax, "quota: root.a: guaranteed above max: slots: guaranteed 5, max 4"},
+		{"a", slots(-1), lent.ErrNegative, "quota: root.a: negative bound: max slots -1"},
+		{"a", resources.Limit{Defined: 4}, lent.ErrType, "quota: root.a: not a type: max of type 2 of 2"},
 		{"delayed", slots(5), quota.ErrGuaranteed, "quota: root.delayed: max not above guaranteed with delay: slots: guaranteed 5, max 5, delay 5m0s"},
 		{"delayed", both(6, 5), quota.ErrGuaranteed, "quota: root.delayed: max not above guaranteed with delay: disks: guaranteed 5, max 5, delay 5m0s"},
 	} {
@@ -70,7 +71,7 @@ func TestChange(t *testing.T) {
 	require.NoError(t, f.c.Apply(o.Change()))
 	id, _ := f.c.Lookup("t1")
 	require.Equal(t, victims.Preempting, f.c.Task(id).State)
-	require.EqualValues(t, 5, f.c.Tree().Preempting(f.queue("a"))[0])
+	require.EqualValues(t, 5, f.c.Tree().Leaving(f.queue("a"))[0])
 	require.Equal(t, "met", f.enforce("a", slots(5)).Result)
 	require.Empty(t, f.enforce("a", slots(5)).Victims)
 }

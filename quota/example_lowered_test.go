@@ -25,7 +25,7 @@ func Example() {
 	}
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "vision"}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "vision"}}})
 	check(err)
 	vision, _ := tree.Lookup("root.vision")
 

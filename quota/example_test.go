@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -22,7 +23,7 @@ func gpus(n int64) resources.Limit {
 // lab returns a cluster of gpus with the given queues.
 func lab(queues ...queue.Config) *victims.Cluster {
 	schema, _ := resources.NewSchema("gpu")
-	tree, _ := queue.New(schema, queue.Config{Name: "root", Children: queues}, queue.Strict)
+	tree, _ := queue.New(schema, queue.Config{Name: "root", Children: queues})
 	c := victims.NewCluster(tree)
 	c.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{64}})
 	return c
@@ -204,7 +205,7 @@ func ExampleQuota_Check() {
 	} {
 		s.Queue = a
 		err := s.Check(c.Tree())
-		fmt.Println(err == nil, errors.Is(err, queue.ErrAboveMax))
+		fmt.Println(err == nil, errors.Is(err, lent.ErrAboveMax))
 	}
 	// Output:
 	// true false

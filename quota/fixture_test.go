@@ -48,7 +48,7 @@ func newFixture(t testing.TB, children ...queue.Config) *fixture {
 	t.Helper()
 	schema, err := resources.NewSchema("slots", "disks")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, inner("root", children...), queue.Lenient)
+	tree, err := queue.NewLenient(schema, inner("root", children...))
 	require.NoError(t, err)
 	f := &fixture{t: t, c: victims.NewCluster(tree)}
 	f.e.Cluster = f.c

@@ -83,7 +83,7 @@ func TestGang(t *testing.T) {
 				f.task(task.key, "p.q", task.size, task.change...)
 			}
 			q := f.queue("p.q")
-			used := f.c.Tree().Usage(q)[0] - f.c.Tree().Preempting(q)[0]
+			used := f.c.Tree().Usage(q)[0] - f.c.Tree().Leaving(q)[0]
 			o := f.enforce("p.q", slots(used-test.free))
 			require.Equal(t, test.want, keys(o))
 			require.Equal(t, test.result, o.Result)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -83,7 +84,7 @@ func TestJoint(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, test.tree)
-			f.e.Enforced = func(q queue.ID) bool { return f.c.Tree().Name(q) == "busy" }
+			f.e.Enforced = func(q queue.ID) bool { return trees.Name(f.c.Tree(), q) == "busy" }
 			test.fill(f)
 			o := f.enforce(test.queue, test.max)
 			require.Equal(t, test.want, keys(o))

@@ -62,7 +62,7 @@ func orderCluster() (*victims.Cluster, queue.ID) {
 	}
 	schema, err := resources.NewSchema("cpu", "gpu")
 	check(err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "lab"}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "lab"}}})
 	check(err)
 	c := victims.NewCluster(tree)
 	lab, _ := tree.Lookup("root.lab")

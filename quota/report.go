@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -80,7 +81,7 @@ func (o *Outcome) copy(v resources.Vector) resources.Vector {
 
 // reportQueues lists the parts and what the leaves made of them.
 func (x *enforcement) reportQueues(dst *Outcome) {
-	for p := x.q; p < x.tree.End(x.q); p++ {
+	for p := x.q; p < trees.End(x.tree, x.q); p++ {
 		if part := x.row(x.rounds.parts, p); p != x.q && x.isAny(part) {
 			dst.Parts = append(dst.Parts, Part{Queue: p, Amount: dst.copy(part)})
 		}

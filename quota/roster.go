@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -66,7 +67,7 @@ func (x *enforcement) enlist() {
 		r.budgets = append(r.budgets, budgetRow{name: name, left: max(b.Left, 0), hard: b.Hard})
 	}
 	x.packer.place = x.packer.place[:0]
-	for p := x.q + 1; p < x.tree.End(x.q); p++ {
+	for p := x.q + 1; p < trees.End(x.tree, x.q); p++ {
 		parent, _ := x.tree.Parent(p)
 		x.at(p).out = x.at(parent).out || x.e.Enforced != nil && x.e.Enforced(p)
 	}

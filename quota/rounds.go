@@ -4,6 +4,7 @@ package quota
 
 import (
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -32,7 +33,7 @@ func (x *enforcement) share() {
 		*block = x.block(*block)
 	}
 	r.dry = rows.Zeros(r.dry, x.len())
-	for p := x.tree.End(x.q) - 1; p >= x.q; p-- {
+	for p := trees.End(x.tree, x.q) - 1; p >= x.q; p-- {
 		x.release(p)
 	}
 	x.divide()
@@ -218,7 +219,7 @@ func (x *enforcement) spread(dst []int64, p queue.ID, amounts resources.Vector) 
 func (x *enforcement) divide() {
 	r := &x.rounds
 	resources.Min(x.row(r.parts, x.q), x.target, x.row(r.releasable, x.q))
-	for p := x.q; p < x.tree.End(x.q); p++ {
+	for p := x.q; p < trees.End(x.tree, x.q); p++ {
 		if !x.tree.IsLeaf(p) {
 			x.spread(r.parts, p, x.row(r.parts, p))
 		}

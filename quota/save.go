@@ -41,7 +41,7 @@ func (t *Timing) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("quota clocks")
 	x.Line("timing", timingLine{t.now})
-	for q := range t.tree.All() {
+	for q := range queue.ID(t.tree.Len()) {
 		c := &t.clocks[q]
 		// Nothing was told of most queues.
 		if c.stage == clockIdle && c.delay == 0 && c.defined == 0 {
@@ -87,7 +87,7 @@ func (t *Timing) load(x *saved.Reader) error {
 		return err
 	}
 	queues := make(map[string]queue.ID) // of which nothing was told yet
-	for q := range t.tree.All() {
+	for q := range queue.ID(t.tree.Len()) {
 		queues[t.tree.Path(q)] = q
 	}
 	for first := true; ; first = false {

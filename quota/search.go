@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -133,7 +134,7 @@ func (x *enforcement) putBack() {
 func (x *enforcement) hope(p queue.ID, goal resources.Vector) (n int, hope bool) {
 	f := &x.finder
 	f.most = slices.Grow(f.most[:0], x.len()*x.types)[:x.len()*x.types]
-	for q := x.tree.End(p) - 1; q >= p; q-- {
+	for q := trees.End(x.tree, p) - 1; q >= p; q-- {
 		most := x.row(f.most, q)
 		clear(most)
 		if x.at(q).out {
@@ -339,7 +340,7 @@ func (x *enforcement) poseWhole(p queue.ID, goal resources.Vector) {
 	}
 	end := len(k.lists)
 	k.ofQueue = rows.Zeros(k.ofQueue, x.len())
-	for q := p; q < x.tree.End(p); q++ {
+	for q := p; q < trees.End(x.tree, p); q++ {
 		if x.tree.Guaranteed(q).Defined != 0 {
 			k.ofQueue[q-x.q] = k.bound(x.row(x.room, q), x.allTypes()) + 1
 		}
@@ -349,7 +350,7 @@ func (x *enforcement) poseWhole(p queue.ID, goal resources.Vector) {
 			continue
 		}
 		from := len(k.lists)
-		for q := range x.tree.Up(w) {
+		for q := range x.tree.Ancestors(w) {
 			if q < p {
 				break
 			}

@@ -11,7 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -52,8 +54,11 @@ func NewTiming(tree *queue.Tree) *Timing {
 		tree:   tree,
 		clocks: make([]clock, n),
 		max:    make([]int64, n*tree.Schema().Len()),
-		order:  slices.AppendSeq(make([]queue.ID, 0, n), tree.All()),
+		order:  make([]queue.ID, n),
 		schema: tree.Schema(),
+	}
+	for q := range t.order {
+		t.order[q] = queue.ID(q)
 	}
 	for _, q := range t.order {
 		t.paths = append(t.paths, tree.Path(q))
@@ -100,7 +105,7 @@ func (t *Timing) compareDue(a, b queue.ID) int {
 		}
 		return +1
 	}
-	return cmp.Or(cmp.Compare(t.tree.Depth(b), t.tree.Depth(a)), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(trees.Depth(t.tree, b), trees.Depth(t.tree, a)), cmp.Compare(a, b))
 }
 
 // Observe tells the max and the delay of a queue from now on. Errors are those of
@@ -239,9 +244,8 @@ var (
 	errGuaranteed = errors.New("max not above guaranteed with delay") // guaranteed cpu=5 max cpu=5 delay 5m0s
 )
 
-// Check reports what keeps s from being set for its queue: a negative delay, a bad bound
-// (queue.ErrNegative, queue.ErrType), a max below the queue's guarantee
-// (queue.ErrAboveMax) or, with a delay, equal to it. All are joined.
+// Check reports what keeps s from being set for its queue: a negative delay, a bad bound, a
+// max below the queue's guarantee or, with a delay, equal to it. All are joined.
 func (s Quota) Check(tree *queue.Tree) error {
 	q := s.Queue
 	var problems []error
@@ -257,11 +261,11 @@ func (s Quota) Check(tree *queue.Tree) error {
 		g, promised := guaranteed.Bound(i)
 		switch {
 		case i >= schema.Len():
-			report("%w: max of type %d of %d", queue.ErrType, i, schema.Len())
+			report("%w: max of type %d of %d", lent.ErrType, i, schema.Len())
 		case m < 0:
-			report("%w: max %s %s", queue.ErrNegative, plain.Line(schema.Name(i)), vectors.Text(schema, i, m))
+			report("%w: max %s %s", lent.ErrNegative, plain.Line(schema.Name(i)), vectors.Text(schema, i, m))
 		case promised && m < g:
-			report("%w: %s: guaranteed %s, max %s", queue.ErrAboveMax,
+			report("%w: %s: guaranteed %s, max %s", lent.ErrAboveMax,
 				plain.Line(schema.Name(i)), vectors.Text(schema, i, g), vectors.Text(schema, i, m))
 		case promised && m == g && s.Delay > 0:
 			// "With delay > 0, max must be above guaranteed in every type that

@@ -23,7 +23,7 @@ func timed(b *testing.B, leaves int) (*quota.Timing, quota.Quota) {
 	for i := range leaves {
 		root.Children = append(root.Children, queue.Config{Name: fmt.Sprint("w", i)})
 	}
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	require.NoError(b, err)
 	timing := quota.NewTiming(tree)
 	s := quota.Quota{Max: resources.Limit{Value: resources.Vector{1}, Defined: 1}, Delay: time.Minute}

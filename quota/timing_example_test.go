@@ -26,7 +26,7 @@ func ExampleTiming() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "lab", Children: []queue.Config{{Name: "vision"}, {Name: "speech"}}},
-	}}, queue.Strict)
+	}})
 	check(err)
 	lab, _ := tree.Lookup("root.lab")
 	vision, _ := tree.Lookup("root.lab.vision")

@@ -32,7 +32,7 @@ func FuzzTimingModel(f *testing.F) {
 func timingFollowsLog(t *rapid.T) {
 	m := &timingMachine{tree: timingTree(t), now: timingEpoch}
 	m.timing = NewTiming(m.tree)
-	for q := range m.tree.All() {
+	for q := range queue.ID(m.tree.Len()) {
 		m.paths = append(m.paths, m.tree.Path(q))
 		if m.tree.IsLeaf(q) {
 			m.use(q, resources.Vector{3, 3}, m.tree.Add, +1)
@@ -75,7 +75,7 @@ func (m *timingMachine) check(t *rapid.T) {
 	if want, some := m.log.next(m.paths); ok != some || !next.Equal(want) {
 		t.Fatalf("Next() = %v, %t, want %v, %t", next, ok, want, some)
 	}
-	for q := range m.tree.All() {
+	for q := range queue.ID(m.tree.Len()) {
 		stage, end := m.log.clock(m.paths[q])
 		if got := m.timing.Running(q); got != (stage == "running") {
 			t.Fatalf("Running(%s) = %t while it is %s", m.paths[q], got, stage)
@@ -210,7 +210,7 @@ func (m *timingMachine) begin(t *rapid.T) {
 // end ends a run, or tries to.
 func (m *timingMachine) end(t *rapid.T) {
 	q := m.drawQueue(t)
-	for a := range m.tree.All() {
+	for a := range queue.ID(m.tree.Len()) {
 		if m.log.running(m.paths[a]) && rapid.Bool().Draw(t, "this one") {
 			q = a
 		}

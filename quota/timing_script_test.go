@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -33,15 +34,15 @@ var timingEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func timingTree(t require.TestingT) *queue.Tree {
 	schema, err := resources.NewSchema("gpu", "disk")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, timingConfig, queue.Strict)
+	tree, err := queue.New(schema, timingConfig)
 	require.NoError(t, err)
 	return tree
 }
 
 // timingQueue returns the queue of a name without those above it.
 func timingQueue(t require.TestingT, tree *queue.Tree, name string) queue.ID {
-	for q := range tree.All() {
-		if tree.Name(q) == name {
+	for q := range queue.ID(tree.Len()) {
+		if trees.Name(tree, q) == name {
 			return q
 		}
 	}
@@ -106,7 +107,7 @@ func (s *timingScript) do(t *testing.T, now time.Time, verb string, words []stri
 	q := timingQueue(t, s.tree, words[0])
 	switch verb {
 	case "use":
-		require.NoError(t, s.tree.Unmark(q, s.tree.Preempting(q)))
+		require.NoError(t, s.tree.Unmark(q, s.tree.Leaving(q)))
 		require.NoError(t, s.tree.Remove(q, s.tree.Usage(q)))
 		require.NoError(t, s.tree.Add(q, s.limit(t, words[1:]).Value))
 	case "leave":
@@ -132,7 +133,7 @@ func (s *timingScript) names(queues ...queue.ID) string {
 	}
 	var names []string
 	for _, q := range queues {
-		names = append(names, s.tree.Name(q))
+		names = append(names, trees.Name(s.tree, q))
 	}
 	return strings.Join(names, " ")
 }
@@ -159,7 +160,7 @@ func runTimingScript(t *testing.T, script string) {
 		}
 	}
 	// A picture of whatever came of it names each queue that is not idle.
-	for q := range s.tree.All() {
+	for q := range queue.ID(s.tree.Len()) {
 		_, waits := s.timing.deadlineOf(q)
 		shown := strings.Contains("\n"+s.timing.String(), fmt.Sprintf("\n%s ", s.tree.Path(q)))
 		require.Equal(t, waits || s.timing.Running(q), shown, "%s in\n%s", s.tree.Path(q), s.timing)

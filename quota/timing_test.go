@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -31,9 +32,9 @@ func TestTimingErrors(t *testing.T) {
 		{"longest delay", "x", Quota{0, limit(1, 1), math.MaxInt64}, nil, ""},
 		{"negative delay", "x", Quota{Delay: -5 * time.Minute}, []error{errDelay},
 			"quota: root.p.x: negative delay: -5m0s"},
-		{"negative max", "b", Quota{Max: limit(3, -1)}, []error{queue.ErrNegative},
+		{"negative max", "b", Quota{Max: limit(3, -1)}, []error{lent.ErrNegative},
 			"quota: root.b: negative bound: max disk -1"},
-		{"no such type", "b", Quota{Max: resources.Limit{Defined: 1 << 2}}, []error{queue.ErrType},
+		{"no such type", "b", Quota{Max: resources.Limit{Defined: 1 << 2}}, []error{lent.ErrType},
 			"quota: root.b: not a type: max of type 2 of 2"},
 
 		// q is guaranteed gpu=2.
@@ -41,15 +42,15 @@ func TestTimingErrors(t *testing.T) {
 		{"at guaranteed without a delay", "q", Quota{0, limit(2, 0), 0}, nil, ""},
 		{"at guaranteed with a delay", "q", Quota{0, limit(2, 0), time.Minute}, []error{errGuaranteed},
 			"quota: root.p.q: max not above guaranteed with delay: gpu: guaranteed 2, max 2, delay 1m0s"},
-		{"below guaranteed without a delay", "q", Quota{0, limit(1, 0), 0}, []error{queue.ErrAboveMax},
+		{"below guaranteed without a delay", "q", Quota{0, limit(1, 0), 0}, []error{lent.ErrAboveMax},
 			"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1"},
-		{"below guaranteed with a delay", "q", Quota{0, limit(1, 0), time.Minute}, []error{queue.ErrAboveMax},
+		{"below guaranteed with a delay", "q", Quota{0, limit(1, 0), time.Minute}, []error{lent.ErrAboveMax},
 			"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1"},
 		{"no max of what is guaranteed", "q", Quota{0, resources.Limit{Value: resources.Vector{0, 1}, Defined: 0b10}, time.Minute}, nil, ""},
 		{"the guarantee of a queue below does not count", "p", Quota{0, limit(1, 0), time.Minute}, nil, ""},
 		{"nor does that of a queue above", "y", Quota{0, limit(1, 0), time.Minute}, nil, ""},
 
-		{"all at once", "q", Quota{0, limit(1, -1), -1}, []error{errDelay, queue.ErrAboveMax, queue.ErrNegative},
+		{"all at once", "q", Quota{0, limit(1, -1), -1}, []error{errDelay, lent.ErrAboveMax, lent.ErrNegative},
 			"quota: root.p.q: negative delay: -1ns\n" +
 				"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1\n" +
 				"quota: root.p.q: negative bound: max disk -1"},
@@ -225,7 +226,7 @@ root.b      waits until 2026-01-01T01:00:00.5Z
 func TestTimingPictureQuotes(t *testing.T) {
 	schema, err := resources.NewSchema("gpu\n")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "ro\not"}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "ro\not"})
 	require.NoError(t, err)
 	timing := NewTiming(tree)
 	require.NoError(t, timing.Observe(Quota{Queue: queue.Root, Delay: time.Minute}, timingEpoch))

@@ -33,7 +33,7 @@ func treeOfPaths(t require.TestingT, types []string, paths ...string) *queue.Tre
 			at = &at.Children[i]
 		}
 	}
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	require.NoError(t, err)
 	return tree
 }

@@ -33,7 +33,7 @@ func Example_planner() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "serve", Guaranteed: resources.Limit{Value: resources.Vector{8}, Defined: 1}},
-	}}, queue.Strict)
+	}})
 	check(err)
 	batch, _ := tree.Lookup("root.batch")
 	serve, _ := tree.Lookup("root.serve")

@@ -102,7 +102,7 @@ func (c *auditCase) build(t testing.TB) (*victims.Auditor, *victims.Plan) {
 	}
 	schema, err := resources.NewSchema("gpu", "disk")
 	must(err)
-	tree, err := queue.New(schema, c.queues, queue.Lenient)
+	tree, err := queue.NewLenient(schema, c.queues)
 	must(err)
 	lookup := func(path string) queue.ID {
 		q, ok := tree.Lookup(path)

@@ -33,7 +33,7 @@ func drawAuditWorld(t *rapid.T) *auditWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := queue.New(schema, drawQueues(t, schema, "root", lends), queue.Lenient)
+	tree, err := queue.NewLenient(schema, drawQueues(t, schema, "root", lends))
 	if err != nil {
 		t.Fatal(err)
 	}

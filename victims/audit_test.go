@@ -180,7 +180,7 @@ func ExampleAuditor() {
 	tree, _ := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Guaranteed: guaranteed},
 		{Name: "b", Guaranteed: guaranteed},
-	}}, queue.Strict)
+	}})
 	a, _ := tree.Lookup("root.a")
 	b, _ := tree.Lookup("root.b")
 
@@ -219,7 +219,7 @@ func ExampleCharge() {
 	}
 	tree, _ := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Guaranteed: limit("2")}, {Name: "b", Guaranteed: limit("4")},
-	}}, queue.Strict)
+	}})
 	a, _ := tree.Lookup("root.a")
 	b, _ := tree.Lookup("root.b")
 

@@ -88,7 +88,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 		check(!ask.MayNot, finding.LawMayPreempt)
 		check(!free || !early, finding.LawDelay)
 		check(!soon, finding.LawInterval)
-		for q := range tree.Up(ask.Queue) {
+		for q := range tree.Ancestors(ask.Queue) {
 			for i := range s.wants {
 				m, ok := tree.Max(q).Bound(i)
 				check(!ok || s.second() || s.used(q, i, s.before) <= m, finding.LawMax)
@@ -134,7 +134,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 	}
 
 	if free {
-		for q := range tree.All() {
+		for q := range queue.ID(tree.Len()) {
 			for i := range tree.Schema().Len() {
 				g, ok := tree.Guaranteed(q).Bound(i)
 				check(!ok || s.keeps(q, i, g), finding.LawGuarantee)
@@ -232,7 +232,7 @@ func (s slowAudit) after(id victims.TaskID) bool {
 
 // within reports whether q is a or below it.
 func (s slowAudit) within(q, a queue.ID) bool {
-	return slices.Contains(slices.Collect(s.Cluster.Tree().Up(q)), a)
+	return slices.Contains(slices.Collect(s.Cluster.Tree().Ancestors(q)), a)
 }
 
 // used adds up what of type i the tasks below q have that count.
@@ -269,7 +269,7 @@ func (s slowAudit) fitsNode(counts func(victims.TaskID) bool, types func(func(in
 // the ask.
 func (s slowAudit) headroom() bool {
 	tree := s.Cluster.Tree()
-	for q := range tree.Up(s.plan.Ask.Queue) {
+	for q := range tree.Ancestors(s.plan.Ask.Queue) {
 		for i := range s.wants {
 			if m, ok := tree.Max(q).Bound(i); ok && s.used(q, i, s.after)+s.want(i) > m {
 				return false
@@ -296,7 +296,7 @@ func (s slowAudit) predicate() bool {
 func (s slowAudit) triggers() bool {
 	tree, governed := s.Cluster.Tree(), false
 	for i := range s.wants {
-		for q := range tree.Up(s.plan.Ask.Queue) {
+		for q := range tree.Ancestors(s.plan.Ask.Queue) {
 			if g, ok := tree.Guaranteed(q).Bound(i); ok {
 				if s.used(q, i, s.before) >= g {
 					return false
@@ -313,7 +313,7 @@ func (s slowAudit) triggers() bool {
 // type of the ask is the lowest that governs one.
 func (s slowAudit) starving() (queue.ID, bool) {
 	tree := s.Cluster.Tree()
-	for q := range tree.Up(s.plan.Ask.Queue) {
+	for q := range tree.Ancestors(s.plan.Ask.Queue) {
 		for i := range s.wants {
 			if _, ok := tree.Guaranteed(q).Bound(i); ok {
 				return q, true
@@ -335,7 +335,7 @@ func (s slowAudit) helps(task *victims.Task, types func(func(int) bool)) bool {
 		if task.Node == s.plan.Node && !s.fitsNode(s.before, only) {
 			return true
 		}
-		for q := range tree.Up(s.plan.Ask.Queue) {
+		for q := range tree.Ancestors(s.plan.Ask.Queue) {
 			m, ok := tree.Max(q).Bound(i)
 			if ok && s.within(task.Queue, q) && s.used(q, i, s.before)+s.want(i) > m {
 				return true
@@ -355,7 +355,7 @@ func (s slowAudit) gives(task *victims.Task) bool {
 			continue
 		}
 		over := true
-		for q := range tree.Up(task.Queue) {
+		for q := range tree.Ancestors(task.Queue) {
 			if s.within(s.plan.Ask.Queue, q) {
 				break
 			}

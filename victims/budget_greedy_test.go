@@ -146,7 +146,7 @@ func fitsKube(size resources.Vector, pods []kubePod) bool {
 func (k *kube) decide(t require.TestingT) *victims.Decision {
 	schema, err := resources.NewSchema("cpu", "memory")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "pods"}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "pods"}}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	for b, left := range k.left {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -40,7 +41,7 @@ func NewCluster(tree *queue.Tree) *Cluster {
 	if used := tree.Usage(queue.Root); !resources.IsZero(used) {
 		panic(fmt.Sprintf("victims: NewCluster with a tree that has usage %v already, of tasks that the cluster does not know", used))
 	}
-	own, err := tree.Own()
+	own, err := trees.Own(tree)
 	if err != nil {
 		panic("victims: NewCluster with the tree of another cluster: give it a Clone")
 	}
@@ -50,7 +51,7 @@ func NewCluster(tree *queue.Tree) *Cluster {
 }
 
 // Tree returns the queues with their usage. It shows later changes, and cannot be changed
-// ([queue.ErrOwned]).
+// ([queue.ErrReadOnly]).
 func (c *Cluster) Tree() *queue.Tree {
 	c.made()
 	return c.view
@@ -92,14 +93,14 @@ func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 // again.
 //
 // Errors are used leaves that are no leaves any more ([ErrQueue]), a type that the
-// tree lacks ([queue.ErrType]), usage in the tree ([ErrState]), and a tree of another
-// cluster ([queue.ErrOwned]). The cost is linear in tasks, nodes and queues.
+// tree lacks ([queue.ErrConfig]), usage in the tree ([ErrState]), and a tree of another
+// cluster ([queue.ErrReadOnly]). The cost is linear in tasks, nodes and queues.
 func (c *Cluster) SetTree(tree *queue.Tree) error {
 	c.made()
 	if tree == nil || tree.Len() == 0 {
 		panic("victims: SetTree without a tree: see queue.New")
 	}
-	own, err := tree.Own()
+	own, err := trees.Own(tree)
 	if err != nil {
 		return fmt.Errorf("victims: new tree: %w", err)
 	}
@@ -109,7 +110,7 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 		return err
 	}
 	c.moveInto(own, m)
-	c.tree.Show(c.view)
+	trees.Show(c.tree, c.view)
 	c.journal.all()
 	c.changed()
 	return nil
@@ -170,7 +171,7 @@ func (c *Cluster) CopyFrom(from *Cluster) {
 	if c.view == nil {
 		c.view = new(queue.Tree)
 	}
-	c.tree.Show(c.view)
+	trees.Show(c.tree, c.view)
 }
 
 // The kinds of errors of this package. Errors wrap one of them, and name the thing and

@@ -325,7 +325,7 @@ func (x *index) hasRoom(size resources.Vector, leaf queue.ID, node NodeID, grant
 		if v > x.row(x.present, node)[t]+x.grantedSince(grant, queue.Root, t) {
 			return false
 		}
-		for q := range x.tree.Up(leaf) {
+		for q := range x.tree.Ancestors(leaf) {
 			bound, ok := x.tree.Max(q).Bound(t)
 			if ok && v > bound-(x.tree.Usage(q)[t]-x.grantedSince(grant, q, t)) {
 				return false

@@ -285,11 +285,11 @@ func (x *clusterMachine) badBounds(guaranteed, most resources.Limit) (wrong []er
 		m, hasM := most.Bound(i)
 		switch {
 		case (hasG || hasM) && i >= x.m.types():
-			wrong = append(wrong, queue.ErrType)
+			wrong = append(wrong, queue.ErrConfig)
 		case g < 0 || m < 0:
-			wrong = append(wrong, queue.ErrNegative)
+			wrong = append(wrong, queue.ErrConfig)
 		case hasG && hasM && g > m:
-			wrong = append(wrong, queue.ErrAboveMax)
+			wrong = append(wrong, queue.ErrConfig)
 		}
 	}
 	return wrong
@@ -325,7 +325,7 @@ func (x *clusterMachine) Admits(t *rapid.T) {
 			on := x.m.sum(i, func(t modelTask) bool { return t.node == name })
 			on.Add(on, big.NewInt(x.m.unknown[name].At(i)))
 			want = on.Add(on, big.NewInt(size.At(i))).Cmp(big.NewInt(x.m.nodes[name].Capacity.At(i))) <= 0
-			for q := range x.m.tree.Up(leaf) {
+			for q := range x.m.tree.Ancestors(leaf) {
 				below := x.m.sum(i, func(t modelTask) bool { return x.m.below(t.Queue, q) })
 				bound, ok := x.m.max[q].Bound(i)
 				want = want && (!ok || below.Add(below, big.NewInt(size.At(i))).Cmp(big.NewInt(bound)) <= 0)

@@ -86,7 +86,7 @@ func TestSetTask(t *testing.T) {
 	got := c.Task(id)
 	require.Equal(t, Preempting, got.State, "a mark is kept")
 	require.Equal(t, "gang", got.Job)
-	require.Equal(t, vec{1}, c.Tree().Preempting(2))
+	require.Equal(t, vec{1}, c.Tree().Leaving(2))
 	require.Equal(t, []string{"v1", "v2"}, waiting(t, c, "ask").Victims, "and waited for")
 
 	_, err = c.SetTask(&Task{Key: "ask", Queue: 2, Node: 1, Size: vec{4}})

@@ -33,7 +33,7 @@ func (x *clusterMachine) Fresh(t *rapid.T) {
 func rebuilt(c *Cluster) *Cluster {
 	tree := c.Tree().Clone()
 	for q := range tree.Leaves(queue.Root) {
-		must(tree.Unmark(q, slices.Clone(tree.Preempting(q))))
+		must(tree.Unmark(q, slices.Clone(tree.Leaving(q))))
 		must(tree.Remove(q, slices.Clone(tree.Usage(q))))
 	}
 	fresh := NewCluster(tree)

@@ -63,10 +63,10 @@ func (x *clusterMachine) point() appliedPoint {
 }
 
 func newClusterMachine(t *rapid.T) *clusterMachine {
-	tree, err := queue.New(modelSchema(t), queue.Config{Name: "root", Children: []queue.Config{
+	tree, err := queue.NewLenient(modelSchema(t), queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Children: []queue.Config{{Name: "c"}, {Name: "d"}}},
 		{Name: "b"},
-	}}, queue.Lenient)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -219,7 +219,7 @@ func (m *clusterModel) grantFits(key string) bool {
 		if on.Add(on, big.NewInt(own.Size[i])).Cmp(big.NewInt(m.nodes[own.node].Capacity.At(i))) > 0 {
 			return false
 		}
-		for q := range m.tree.Up(own.Queue) {
+		for q := range m.tree.Ancestors(own.Queue) {
 			below := m.sum(i, func(t modelTask) bool { return m.below(t.Queue, q) && !off(t) })
 			bound, ok := m.max[q].Bound(i)
 			if ok && below.Add(below, big.NewInt(own.Size[i])).Cmp(big.NewInt(bound)) > 0 {
@@ -375,7 +375,7 @@ func (m *clusterModel) picture() (p clusterPicture) {
 	for _, key := range slices.Sorted(maps.Keys(m.tasks)) {
 		p.tasks = append(p.tasks, m.tasks[key])
 	}
-	for q := range m.tree.All() {
+	for q := range queue.ID(m.tree.Len()) {
 		p.queues = append(p.queues, queuePicture{
 			usage: sums(func(t modelTask) bool { return m.below(t.Queue, q) }),
 			leaving: sums(func(t modelTask) bool {
@@ -413,7 +413,7 @@ func (m *clusterModel) names() (names []string) {
 
 // below reports whether a is on the path of leaf.
 func (m *clusterModel) below(leaf, a queue.ID) bool {
-	for q := range m.tree.Up(leaf) {
+	for q := range m.tree.Ancestors(leaf) {
 		if q == a {
 			return true
 		}
@@ -433,9 +433,9 @@ func lookAt(c *Cluster) (p clusterPicture) {
 		p.tasks = append(p.tasks, modelTask{t, c.Node(t.Node).Name})
 	}
 	slices.SortFunc(p.tasks, func(a, b modelTask) int { return cmp.Compare(a.Key, b.Key) })
-	for q := range c.Tree().All() {
+	for q := range queue.ID(c.Tree().Len()) {
 		t := c.Tree()
-		p.queues = append(p.queues, queuePicture{t.Usage(q), t.Preempting(q), t.Guaranteed(q), t.Max(q)})
+		p.queues = append(p.queues, queuePicture{t.Usage(q), t.Leaving(q), t.Guaranteed(q), t.Max(q)})
 	}
 	p.capacity = c.Capacity()
 	for name, b := range c.Budgets() {

@@ -171,7 +171,7 @@ func (x *clusterMachine) SetTree(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: top}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: top})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func (x *clusterMachine) SetTree(t *rapid.T) {
 	}
 	for i := range old.Schema().Len() {
 		if _, ok := schema.Index(old.Schema().Name(i)); !ok {
-			wrong = append(wrong, queue.ErrType)
+			wrong = append(wrong, queue.ErrConfig)
 		}
 	}
 	if !x.judge(t, x.c.SetTree(tree), "new tree", wrong) {

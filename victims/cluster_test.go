@@ -29,7 +29,7 @@ func tableCluster(t testing.TB) *Cluster {
 	}
 	schema, err := resources.NewSchema("gpu", "disk")
 	must(err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b"}}}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b"}}})
 	must(err)
 	c := NewCluster(tree)
 	for _, name := range []string{"n1", "n2"} {
@@ -249,7 +249,7 @@ func TestApply(t *testing.T) {
 	check("free on n1", c.Free(nil, 1), vec{3, 6})
 	check("coming on n1", c.ComingFree(nil, 1), vec{7, 8})
 	check("free on n2", c.Free(nil, 2), vec{7, 8})
-	check("leaving of a", c.Tree().Preempting(1), vec{4, 2})
+	check("leaving of a", c.Tree().Leaving(1), vec{4, 2})
 	check("usage of b", c.Tree().Usage(2), vec{2, 0})
 	if state := c.Task(0).State; state != Preempting {
 		t.Errorf("the victim is %v, want preempting", state)

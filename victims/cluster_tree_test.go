@@ -17,7 +17,7 @@ func newTree(t testing.TB, children ...queue.Config) *queue.Tree {
 	t.Helper()
 	schema, err := resources.NewSchema("disk", "net", "gpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: children}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: children})
 	require.NoError(t, err)
 	return tree
 }
@@ -32,7 +32,7 @@ func TestSetTree(t *testing.T) {
 	const b, a = queue.ID(2), queue.ID(3)
 	require.Equal(t, view, c.Tree(), "it shows the new queues")
 	require.Equal(t, vec{2, 0, 5}, view.Usage(queue.Root))
-	require.Equal(t, vec{1, 0, 2}, view.Preempting(a))
+	require.Equal(t, vec{1, 0, 2}, view.Leaving(a))
 	require.Equal(t, vec{0, 0, 1}, view.Usage(b))
 	require.Equal(t, vec{16, 0, 16}, c.Capacity())
 	require.Equal(t, vec{6, 0, 3}, c.Free(nil, 1))
@@ -40,7 +40,7 @@ func TestSetTree(t *testing.T) {
 	id, _ := c.Lookup("run")
 	require.Equal(t, a, c.Task(id).Queue)
 	require.Equal(t, vec{1, 0, 2}, c.Task(id).Size)
-	require.ErrorIs(t, c.Tree().SetMax(b, most), queue.ErrOwned)
+	require.ErrorIs(t, c.Tree().SetMax(b, most), queue.ErrReadOnly)
 	require.Equal(t, vec{5, 2}, clone.Tree().Usage(queue.Root))
 
 	// All goes on as ever.
@@ -67,12 +67,12 @@ func TestSetTreeErrors(t *testing.T) {
 		{newTree(t, queue.Config{Name: "a", Children: []queue.Config{b}}), ErrQueue,
 			"victims: new tree: queue root.a: not a leaf queue: it has \"leave\", \"run\"\nvictims: new tree: queue root.b: not a leaf queue: it has \"grant\""},
 		{used, ErrState, "victims: new tree: usage [1 0 0] of tasks that the cluster does not know: wrong state"},
-		{tableCluster(t).Tree(), queue.ErrOwned, "victims: new tree: the tree belongs to its owner, who alone can change it"},
+		{tableCluster(t).Tree(), queue.ErrReadOnly, "victims: new tree: the tree belongs to a cluster"},
 		{func() *queue.Tree {
 			schema, _ := resources.NewSchema("gpu")
-			tree, _ := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{a, b}}, queue.Lenient)
+			tree, _ := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{a, b}})
 			return tree
-		}(), queue.ErrType, `victims: new tree: not a type: "disk"`},
+		}(), queue.ErrConfig, `victims: new tree: bad configuration: no type "disk"`},
 	} {
 		c := tableCluster(t)
 		before, version := lookAt(c).String(), c.Version()
@@ -101,7 +101,7 @@ func BenchmarkSetTree(b *testing.B) {
 				c.CopyFrom(original)
 				schema, err := resources.NewSchema(types...)
 				require.NoError(b, err)
-				tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "b"}, {Name: "a"}}}, queue.Lenient)
+				tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "b"}, {Name: "a"}}})
 				require.NoError(b, err)
 				b.StartTimer()
 				if err := c.SetTree(tree); err != nil {

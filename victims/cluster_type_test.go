@@ -21,7 +21,7 @@ func typed(t *testing.T, guaranteed map[string]string, types ...string) *queue.T
 	require.NoError(t, err)
 	limit, err := schema.Limit(guaranteed)
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: limit}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: limit}}})
 	require.NoError(t, err)
 	return tree
 }

@@ -20,7 +20,7 @@ func nodeOfEight(t *testing.T) *Cluster {
 	schema, err := resources.NewSchema("gpu")
 	require.NoError(t, err)
 	most := resources.Limit{Value: vec{6}, Defined: 1}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b", Max: most}}}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b", Max: most}}})
 	require.NoError(t, err)
 	c := NewCluster(tree)
 	_, err = c.AddNode(&Node{Name: "n", Capacity: vec{8}})
@@ -182,10 +182,10 @@ func TestGrantTaken_Above(t *testing.T) {
 	schema, err := resources.NewSchema("gpu")
 	require.NoError(t, err)
 	most := func(v int64) resources.Limit { return resources.Limit{Value: vec{v}, Defined: 1} }
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "beside", Max: most(3)},
 		{Name: "p", Max: most(6), Children: []queue.Config{{Name: "a"}, {Name: "b"}}},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	c := NewCluster(tree)
 	for _, name := range []string{"n", "far"} {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -73,7 +74,7 @@ const (
 // open begins with a charge, and reports whether it can be judged.
 func (x *court) open(ch *Charge, dst []Violation) bool {
 	x.Charge, x.out, x.c = ch, dst, ch.Cluster
-	x.tree, _ = x.c.Tree().Counting(&x.counting, ch.Scarce)
+	x.tree, _ = trees.Counting(x.c.Tree(), &x.counting, ch.Scarce)
 	x.types = x.tree.Schema().Len()
 	x.trial, x.broken, x.own, x.others = false, false, false, false
 	x.asked, x.more, x.last = rows.Zeros(x.asked, x.types), rows.Zeros(x.more, x.types), rows.Zeros(x.last, x.types)
@@ -273,7 +274,7 @@ func (x *court) survey() {
 	}
 	// Law 7: the nearest fence on the path, the leaf included, else the root.
 	x.fence = queue.Root
-	for q := range x.tree.Up(x.Ask.Queue) {
+	for q := range x.tree.Ancestors(x.Ask.Queue) {
 		if x.tree.Policies(q).Preemption == queue.Fence {
 			x.fence = q
 			break
@@ -370,7 +371,7 @@ func (x *court) present(q queue.ID, i int) int64 {
 func (x *court) usage(q queue.ID, i int) int64 {
 	u := x.present(q, i)
 	if len(x.grants) == 0 {
-		u -= x.tree.Preempting(q)[i]
+		u -= x.tree.Leaving(q)[i]
 	}
 	return u
 }
@@ -406,7 +407,7 @@ func (x *court) count(id TaskID, sign int64) {
 		if at >= 0 {
 			x.freed[at*x.types+i] += v
 		}
-		for q := range x.tree.Up(r.leaf) {
+		for q := range x.tree.Ancestors(r.leaf) {
 			x.taken[int(q)*x.types+i] += v
 		}
 	}
@@ -422,7 +423,7 @@ func (x *court) draw(id TaskID, sign int64) {
 
 // maxima calls each with the bounds on some types that the queues from q upwards have.
 func (x *court) maxima(q queue.ID, types resources.Mask, each func(q queue.ID, i int, most int64)) {
-	for q := range x.tree.Up(q) {
+	for q := range x.tree.Ancestors(q) {
 		most := x.tree.Max(q)
 		for i := range (most.Defined & types).All() {
 			each(q, i, most.Value[i])
@@ -469,7 +470,7 @@ func (b *Cap) have(usage, more int64, i int) int64 {
 // busy reports whether a leaf is, or is below, a queue below the ask's that is being enforced
 // already.
 func (x *court) busy(leaf queue.ID) bool {
-	for q := range x.tree.Up(leaf) {
+	for q := range x.tree.Ancestors(leaf) {
 		if q == x.Ask.Queue || x.Enforced == nil {
 			break
 		}
@@ -487,7 +488,7 @@ func (x *court) poor(leaf queue.ID, helped resources.Mask) (at queue.ID, i int, 
 	c := x.tree.CommonAncestor(leaf, x.Ask.Queue)
 	for j := range helped.All() {
 		over := true
-		for q := range x.tree.Up(leaf) {
+		for q := range x.tree.Ancestors(leaf) {
 			if q == c {
 				break
 			}

@@ -269,7 +269,7 @@ func (x *court) budget() {
 // protects. DESIGN.md, Required nodes.
 func (x *court) guarantee() {
 	if !x.required() {
-		for q := range x.tree.All() {
+		for q := range queue.ID(x.tree.Len()) {
 			x.keeps(q)
 		}
 	}
@@ -544,7 +544,7 @@ func (x *court) wouldDo(id TaskID) bool {
 		// It must be a lawful victim by itself, too.
 		x.judge(id)
 		// Law 2 is asked of the queues that lose by the exchange.
-		for q := range x.tree.Up(r.leaf) {
+		for q := range x.tree.Ancestors(r.leaf) {
 			if !x.required() {
 				x.keeps(q)
 			}
@@ -607,7 +607,7 @@ func (x *court) couldGo(id TaskID) bool {
 		x.count(m, +1)
 	}
 	could := x.holds((*court).budget) && x.holds(func(x *court) {
-		for q := range x.tree.Up(x.c.tasks[id].leaf) {
+		for q := range x.tree.Ancestors(x.c.tasks[id].leaf) {
 			x.keeps(q)
 		}
 	})

@@ -152,7 +152,7 @@ func TestDescribe_PlainText(t *testing.T) {
 	hundred := resources.Limit{Value: resources.Vector{100}, Defined: 1}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a" + bad}, {Name: "b" + bad, Guaranteed: hundred},
-	}}, queue.Strict)
+	}})
 	require.NoError(t, err)
 	f := &fixture{t: t, c: victims.NewCluster(tree)}
 	f.node("n1"+bad, 10)

@@ -196,7 +196,7 @@ func (s *survey) protect(r *Refusal) {
 		return
 	}
 	d := s.d
-	for q := range d.tree.All() {
+	for q := range queue.ID(d.tree.Len()) {
 		row, ok := d.eligible.Rooms.Row(q)
 		if !ok {
 			continue

@@ -30,7 +30,7 @@ func ExamplePlanner_budgets() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "serve"}, {Name: "train", Guaranteed: resources.Limit{Value: resources.Vector{8}, Defined: 1}},
-	}}, queue.Strict)
+	}})
 	check(err)
 	serve, _ := tree.Lookup("root.serve")
 	train, _ := tree.Lookup("root.train")

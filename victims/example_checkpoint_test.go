@@ -31,7 +31,7 @@ func ExampleCluster_SetCheckpoint() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "train"}, {Name: "serve", Guaranteed: eight},
-	}}, queue.Strict)
+	}})
 	check(err)
 	train, _ := tree.Lookup("root.train")
 	serve, _ := tree.Lookup("root.serve")

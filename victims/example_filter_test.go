@@ -31,7 +31,7 @@ func ExamplePlanner_filter() {
 	eight := resources.Limit{Value: resources.Vector{8}, Defined: 1}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "research", Guaranteed: eight},
-	}}, queue.Strict)
+	}})
 	check(err)
 	batch, _ := tree.Lookup("root.batch")
 	research, _ := tree.Lookup("root.research")

@@ -30,7 +30,7 @@ func ExampleHelp() {
 	eight := resources.Limit{Value: resources.Vector{8}, Defined: 1}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "serve"}, {Name: "train", Guaranteed: eight},
-	}}, queue.Strict)
+	}})
 	check(err)
 	serve, _ := tree.Lookup("root.serve")
 	train, _ := tree.Lookup("root.train")

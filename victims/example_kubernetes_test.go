@@ -17,7 +17,7 @@ import (
 func plainCluster(nodes ...string) *victims.Cluster {
 	schema, err := resources.NewSchema("cpu")
 	check(err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "pods"}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "pods"}}})
 	check(err)
 	c := victims.NewCluster(tree)
 	for _, name := range nodes {

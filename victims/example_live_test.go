@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -39,7 +40,7 @@ func ExamplePlanner_observe() {
 		if d.Outcome != victims.Refused {
 			check(cluster.Apply(d.Plan.Change()))
 		}
-		for q := range tree.All() { // with what is granted, and without what is leaving
+		for q := range queue.ID(tree.Len()) { // with what is granted, and without what is leaving
 			if least, ok := tree.Guaranteed(q).Bound(cpu); ok && tree.Effective(nil, q)[cpu] < least {
 				under[tree.Path(q)] += 20 * time.Second
 			}

@@ -32,7 +32,7 @@ func ExamplePlanner_ownLeaf() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "research", Guaranteed: eight},
-	}}, queue.Strict)
+	}})
 	check(err)
 	research, _ := tree.Lookup("root.research")
 
@@ -77,7 +77,7 @@ func ExamplePlanner_ownBranch() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "research", Guaranteed: eight, Children: []queue.Config{{Name: "notebooks"}, {Name: "training"}}},
-	}}, queue.Strict)
+	}})
 	check(err)
 	leaf, _ := tree.Lookup("root.research.notebooks")
 	training, _ := tree.Lookup("root.research.training")

@@ -32,7 +32,7 @@ func ExampleCluster_Save() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "train"}, {Name: "serve", Guaranteed: four},
-	}}, queue.Strict)
+	}})
 	check(err)
 	train, _ := tree.Lookup("root.train")
 	serve, _ := tree.Lookup("root.serve")

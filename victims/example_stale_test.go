@@ -23,7 +23,7 @@ func ExampleTask_cost() {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "research", Guaranteed: resources.Limit{Value: resources.Vector{8}, Defined: 1}},
-	}}, queue.Strict)
+	}})
 	check(err)
 	batch, _ := tree.Lookup("root.batch")
 	research, _ := tree.Lookup("root.research")

@@ -22,7 +22,7 @@ func exampleCluster() *victims.Cluster {
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "shop", Guaranteed: guaranteed},
-	}}, queue.Strict)
+	}})
 	check(err)
 	batch, _ := tree.Lookup("root.batch")
 

@@ -11,6 +11,7 @@ import (
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -163,7 +164,7 @@ func (d *decision) findTasks(e *Explanation) {
 func (d *decision) findQueues(e *Explanation) {
 	required := d.required()
 	root := fence.Root(d.tree, d.ask.Queue)
-	for q := range d.tree.All() {
+	for q := range queue.ID(d.tree.Len()) {
 		f := QueueFinding{
 			Queue:    q,
 			OnPath:   d.tree.Contains(q, d.ask.Queue),
@@ -288,7 +289,7 @@ func (d *decision) mayMatter(rule string, f *QueueFinding) bool {
 	case relaxFence:
 		return f.Fence && f.Queue != queue.Root
 	case relaxDisabled:
-		by, disabled := d.tree.DisabledBy(f.Queue)
+		by, disabled := trees.DisabledBy(d.tree, f.Queue)
 		return disabled && by == f.Queue
 	}
 	return f.Room.Defined != 0
@@ -451,6 +452,6 @@ func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
 // enables reports whether leaf w, which is disabled, would not be without the
 // policy that is relaxed.
 func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
-	by, _ := t.DisabledBy(w)
+	by, _ := trees.DisabledBy(t, w)
 	return r.Rule == relaxDisabled && r.Queue == by
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -294,8 +295,8 @@ func TestExplain_SeveralRelaxations(t *testing.T) {
 			f := newFixture(t, test.root)
 			test.build(f)
 			asking := "b"
-			for q := range f.c.Tree().All() {
-				if f.c.Tree().Name(q) == "b" {
+			for q := range queue.ID(f.c.Tree().Len()) {
+				if trees.Name(f.c.Tree(), q) == "b" {
 					asking = f.c.Tree().Path(q)[len("root."):]
 				}
 			}

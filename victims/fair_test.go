@@ -21,7 +21,7 @@ func fairTown(t *testing.T) (c *Cluster, shares *queue.FairShares, ask Ask, now 
 	require.NoError(t, err)
 	configured, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "team", Children: []queue.Config{{Name: "a"}, {Name: "b"}}},
-	}}, queue.Strict)
+	}})
 	require.NoError(t, err)
 	a, _ := configured.Lookup("root.team.a")
 	b, _ := configured.Lookup("root.team.b")
@@ -63,8 +63,8 @@ func TestFairShares_Scarce(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, shares, ask, now := fairTown(t)
-			require.Equal(t, gpu, shares.Scarce())
-			for q := range c.Tree().All() {
+			require.Equal(t, gpu, shares.Guarantee(ask.Queue).Defined)
+			for q := range queue.ID(c.Tree().Len()) {
 				types := test.inner
 				if c.Tree().IsLeaf(q) {
 					types = test.types
@@ -90,7 +90,7 @@ func TestSetGuarantees(t *testing.T) {
 	require.Equal(t, Refused, d.Outcome)
 
 	require.NoError(t, c.SetGuarantees(shares))
-	for q := range c.Tree().All() {
+	for q := range queue.ID(c.Tree().Len()) {
 		require.True(t, c.Tree().Guaranteed(q).Equal(shares.Guarantee(q)), c.Tree().Path(q))
 	}
 	require.NoError(t, p.Decide(&stale, &ask, now))
@@ -104,6 +104,6 @@ func TestSetGuarantees(t *testing.T) {
 	a, _ := c.Tree().Lookup("root.team.a")
 	require.NoError(t, c.SetGuaranteed(a, resources.Limit{}))
 	require.NoError(t, c.SetMax(a, resources.Limit{Value: resources.Vector{1}, Defined: 1}))
-	require.ErrorIs(t, c.SetGuarantees(shares), queue.ErrAboveMax)
+	require.ErrorIs(t, c.SetGuarantees(shares), queue.ErrConfig)
 	require.False(t, c.Tree().Guaranteed(a).Defined.Has(0), "nothing changes")
 }

@@ -31,7 +31,7 @@ func newFixture(t *testing.T, root queue.Config) *fixture {
 	schema, err := resources.NewSchema("slots")
 	require.NoError(t, err)
 	root.Name = "root"
-	tree, err := queue.New(schema, root, queue.Lenient)
+	tree, err := queue.NewLenient(schema, root)
 	require.NoError(t, err)
 	return &fixture{t: t, c: victims.NewCluster(tree)}
 }

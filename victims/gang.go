@@ -205,7 +205,7 @@ func (g *gangs) countOne(b int32) int64 {
 // guarantee.
 func (g *gangs) belowGuarantee(x *gang) bool {
 	d := g.d
-	for q := range d.tree.All() {
+	for q := range queue.ID(d.tree.Len()) {
 		// A queue without a row protects nothing that the gang could take.
 		row, ok := d.eligible.Rooms.Row(q)
 		if !ok || d.required() {

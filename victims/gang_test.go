@@ -20,7 +20,7 @@ func TestRequiredNode_WholeGangMakesHeadroom(t *testing.T) {
 	require.NoError(t, err)
 	max, err := schema.ParseLimit("gpu=2")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a", Max: max}, {Name: "b"}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a", Max: max}, {Name: "b"}}})
 	require.NoError(t, err)
 	a, _ := tree.Lookup("root.a")
 	b, _ := tree.Lookup("root.b")

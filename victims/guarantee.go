@@ -30,7 +30,7 @@ const (
 func usageAt(tree *queue.Tree, q queue.ID, t int, m moment) int64 {
 	used := tree.Usage(q)[t]
 	if m == coming {
-		used -= tree.Preempting(q)[t]
+		used -= tree.Leaving(q)[t]
 	}
 	return used
 }

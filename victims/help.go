@@ -180,7 +180,7 @@ func (h *Help) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) {
 	if m.Reason != rulebook.NoVictims {
 		return
 	}
-	for q := range c.tree.All() {
+	for q := range queue.ID(c.tree.Len()) {
 		m.highest = append(m.highest, highest(c.tree, e, q))
 		for t := range c.types {
 			m.used = append(m.used, usageAt(c.tree, q, t, coming))
@@ -310,7 +310,7 @@ func (m *noted) usable(c *Cluster, n NodeID) bool {
 
 // headroom reports whether the maxima above leave room for all.
 func (m *noted) headroom(c *Cluster) bool {
-	for q := range c.tree.Up(m.Queue) {
+	for q := range c.tree.Ancestors(m.Queue) {
 		most := c.tree.Max(q)
 		for t := range most.Defined.All() {
 			if need := m.All.At(t); need > 0 && usageAt(c.tree, q, t, coming)+need > most.Value[t] {
@@ -323,7 +323,7 @@ func (m *noted) headroom(c *Cluster) bool {
 
 // bounded reports whether some queue above has a max.
 func (m *noted) bounded(c *Cluster) bool {
-	for q := range c.tree.Up(m.Queue) {
+	for q := range c.tree.Ancestors(m.Queue) {
 		if c.tree.Max(q).Defined != 0 {
 			return true
 		}
@@ -352,7 +352,7 @@ func (m *noted) gives(c *Cluster, q queue.ID, t int, guaranteed int64) (more, no
 
 // grown reports whether some queue lets more go than it did.
 func (m *noted) grown(c *Cluster) bool {
-	for q := range c.tree.All() {
+	for q := range queue.ID(c.tree.Len()) {
 		bound := m.guaranteed(c, q)
 		for t := range bound.Defined.All() {
 			if more, _ := m.gives(c, q, t, bound.Value[t]); more > 0 {
@@ -366,7 +366,7 @@ func (m *noted) grown(c *Cluster) bool {
 // narrow reports whether some queue lets more go than it did, and could not let all go that
 // it has on a node.
 func (m *noted) narrow(c *Cluster, n NodeID) bool {
-	for q := range c.tree.All() {
+	for q := range queue.ID(c.tree.Len()) {
 		bound := m.guaranteed(c, q)
 		for t := range bound.Defined.All() {
 			more, now := m.gives(c, q, t, bound.Value[t])
@@ -419,7 +419,7 @@ func (m *noted) spared(c *Cluster, leaf queue.ID, size resources.Vector) bool {
 	if m.Node != "" {
 		return true // guarantees protect nobody
 	}
-	for q := range c.tree.Up(leaf) {
+	for q := range c.tree.Ancestors(leaf) {
 		bound := m.guaranteed(c, q)
 		for t := range bound.Defined.All() {
 			if size[t] <= 0 {

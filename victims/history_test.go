@@ -72,7 +72,7 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 	leaf := func(name string, g resources.Limit, properties map[string]string) queue.Config {
 		return queue.Config{Name: name, Guaranteed: g, Properties: properties}
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "p", Guaranteed: limit(30, 6), Max: limit(60, 12), Children: []queue.Config{
 			leaf("a", limit(15, 3), nil), leaf("b", limit(15, 3), nil), leaf("c", resources.Limit{}, nil),
 		}},
@@ -81,7 +81,7 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 			leaf("f", resources.Limit{}, nil),
 		}},
 		leaf("g", limit(10, 2), map[string]string{"preemption.policy": "fence"}),
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	c := &chronicle{
 		t: t, random: rand.New(rand.NewPCG(seed, 7)), cluster: victims.NewCluster(tree),
@@ -334,7 +334,7 @@ func (c *chronicle) forget(keys *[]string, key string) {
 // potential is Φ, from the tree's usage.
 func (c *chronicle) potential() (phi int64) {
 	tree := c.cluster.Tree()
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		e := tree.Effective(nil, q)
 		g := tree.Guaranteed(q)
 		for i := range g.Defined.All() {

@@ -113,13 +113,13 @@ func TestCopies(t *testing.T) {
 func TestTreeIsOwned(t *testing.T) {
 	schema, err := resources.NewSchema("gpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}}}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}}})
 	require.NoError(t, err)
 	c := NewCluster(tree)
 	before := c.Version()
 	bound := resources.Limit{Value: vec{3}, Defined: 1}
-	require.ErrorIs(t, tree.SetMax(1, bound), queue.ErrOwned)
-	require.ErrorIs(t, c.Tree().Add(1, vec{1}), queue.ErrOwned)
+	require.ErrorIs(t, tree.SetMax(1, bound), queue.ErrReadOnly)
+	require.ErrorIs(t, c.Tree().Add(1, vec{1}), queue.ErrReadOnly)
 	require.Equal(t, before, c.Version())
 
 	require.NoError(t, c.SetMax(1, bound))
@@ -143,7 +143,7 @@ func TestMisuse(t *testing.T) {
 		{"victims: NewCluster with a tree that has usage [5 2] already, of tasks that the cluster does not know", func() { NewCluster(used()) }},
 		{"victims: NewCluster with the tree of another cluster: give it a Clone", func() {
 			schema, _ := resources.NewSchema("gpu")
-			tree, _ := queue.New(schema, queue.Config{Name: "root"}, queue.Lenient)
+			tree, _ := queue.NewLenient(schema, queue.Config{Name: "root"})
 			NewCluster(tree)
 			NewCluster(tree)
 		}},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -229,7 +230,7 @@ func (x *index) copyFrom(y *index) {
 		x.tree = new(queue.Tree)
 	}
 	x.types = y.types
-	x.tree.CopyFrom(y.tree)
+	trees.CopyFrom(x.tree, y.tree)
 	x.nodeTable.copyFrom(&y.nodeTable)
 	x.taskTable.copyFrom(&y.taskTable)
 	x.waitBook.copyFrom(&y.waitBook)

@@ -23,7 +23,7 @@ func TestDigest_IsSorted(t *testing.T) {
 	require.NoError(t, err)
 	epoch := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
-		tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b"}}}, queue.Lenient)
+		tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b"}}})
 		require.NoError(t, err)
 		c := NewCluster(tree)
 		kinds, nodes := rapid.Int64Range(1, 30).Draw(t, "kinds"), rapid.IntRange(1, 2*manyNew).Draw(t, "nodes")

@@ -385,15 +385,15 @@ func newMove(from, to *queue.Tree) (*move, error) {
 		name := from.Schema().Name(i)
 		i, ok := to.Schema().Index(name)
 		if !ok {
-			problems = append(problems, fmt.Errorf("victims: new tree: %w: %q", queue.ErrType, name))
+			problems = append(problems, fmt.Errorf("victims: new tree: %w: no type %q", queue.ErrConfig, name))
 		}
 		m.types = append(m.types, i)
 	}
 	at := make(map[string]queue.ID)
-	for q := range to.All() {
+	for q := range queue.ID(to.Len()) {
 		at[to.Path(q)] = q
 	}
-	for q := range from.All() {
+	for q := range queue.ID(from.Len()) {
 		if there, ok := at[from.Path(q)]; ok {
 			m.queues[q] = there
 		}
@@ -437,7 +437,7 @@ func (x *index) moveTo(own *queue.Tree) (*move, error) {
 		if to, ok := m.leaf(q); ok {
 			amounts = m.vector(amounts, x.tree.Usage(q))
 			must(own.Add(to, amounts))
-			amounts = m.vector(amounts, x.tree.Preempting(q))
+			amounts = m.vector(amounts, x.tree.Leaving(q))
 			must(own.Mark(to, amounts))
 		}
 	}

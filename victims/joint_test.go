@@ -22,9 +22,9 @@ func TestDecide_SmallVictimElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	amounts := func(cpu, memory int64) resources.Vector { return resources.Vector{cpu, memory} }
 	both := func(v resources.Vector) resources.Limit { return resources.Limit{Value: v, Defined: 0b11} }
-	tree, err := queue.New(schema, queue.Config{Name: "root", Max: both(amounts(28, 31)), Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Max: both(amounts(28, 31)), Children: []queue.Config{
 		{Name: "a"}, {Name: "b", Guaranteed: both(amounts(1, 1))},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	a, b := queue.ID(1), queue.ID(2)
 	c := victims.NewCluster(tree)

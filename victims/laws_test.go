@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -203,8 +204,8 @@ func snapshot(c *victims.Cluster) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "version", c.Version(), "capacity", c.Capacity())
 	t := c.Tree()
-	for q := range t.All() {
-		fmt.Fprintln(&b, "queue", t.Path(q), t.Usage(q), t.Preempting(q), t.Guaranteed(q), t.Max(q))
+	for q := range queue.ID(t.Len()) {
+		fmt.Fprintln(&b, "queue", t.Path(q), t.Usage(q), t.Leaving(q), t.Guaranteed(q), t.Max(q))
 	}
 	for n := range c.Nodes() {
 		fmt.Fprintln(&b, "node", c.Node(n), c.Free(nil, n), c.ComingFree(nil, n))

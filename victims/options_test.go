@@ -100,8 +100,8 @@ func TestBudget_Unlimited(t *testing.T) {
 func TestPlanner_MovesToAnotherCluster(t *testing.T) {
 	schema, err := resources.NewSchema("a", "b", "c")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: resources.Limit{Value: resources.Vector{9, 9, 9}, Defined: 7},
-		Children: []queue.Config{{Name: "x"}}}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Guaranteed: resources.Limit{Value: resources.Vector{9, 9, 9}, Defined: 7},
+		Children: []queue.Config{{Name: "x"}}})
 	require.NoError(t, err)
 	wide := victims.NewCluster(tree)
 	_, err = wide.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{1, 1, 1}})

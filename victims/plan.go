@@ -93,7 +93,7 @@ func (d *decision) prepare(s stage) bool {
 		who.OnlyOwnLeaf = !lawful // law 4 lets it take from nobody else
 	}
 	d.needs.reset(d.c.types)
-	for q := range d.tree.Up(d.ask.Queue) {
+	for q := range d.tree.Ancestors(d.ask.Queue) {
 		d.needs.lack(d.tree, q, d.max(q), d.size)
 	}
 	d.needs.whole = d.p.Predicate != nil

@@ -33,10 +33,10 @@ func (d *decision) leaving() bool {
 	// neighbours.
 	types := d.wants
 	if d.p.Predicate != nil {
-		types = resources.Positive(d.tree.Preempting(queue.Root))
+		types = resources.Positive(d.tree.Leaving(queue.Root))
 	}
 	for t := range types.All() {
-		if d.tree.Preempting(queue.Root)[t] > 0 {
+		if d.tree.Leaving(queue.Root)[t] > 0 {
 			return true
 		}
 	}
@@ -131,7 +131,7 @@ func (d *decision) waitsFor(dst []string, n NodeID, held []TaskID) []string {
 			}
 		}
 	}
-	for q := range d.tree.Up(d.ask.Queue) {
+	for q := range d.tree.Ancestors(d.ask.Queue) {
 		if d.queueHasRoom(q, present, held) {
 			continue
 		}
@@ -193,7 +193,7 @@ func (d *decision) free(n NodeID, t int, m moment) int64 {
 // hasHeadroom reports whether no queue on the path of the ask would pass its
 // max, in the types that the ask wants, with what is held taken off usage.
 func (d *decision) hasHeadroom(m moment, held []TaskID) bool {
-	for q := range d.tree.Up(d.ask.Queue) {
+	for q := range d.tree.Ancestors(d.ask.Queue) {
 		if !d.queueHasRoom(q, m, held) {
 			return false
 		}
@@ -409,7 +409,7 @@ func (x *index) RootOf(size resources.Vector, leaf queue.ID, nodes []NodeID) Roo
 	}
 	for t, v := range size {
 		root := Root{}
-		for q := range x.tree.Up(leaf) {
+		for q := range x.tree.Ancestors(leaf) {
 			if most, ok := x.tree.Max(q).Bound(t); ok && v > most && (root.Kind == "" || most < root.Most) {
 				root = Root{Kind: "above-max", Type: t, Most: most, Queue: q}
 			}

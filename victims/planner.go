@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/trigger"
 
 	"github.com/go-preempt/preempt/internal/word"
@@ -29,7 +30,7 @@ type Rules struct {
 	// Scarce are the types whose guarantees count for asks and jobs; in others it is as if
 	// nothing was guaranteed. nil: all. The empty mask: none, so law 4 entitles nobody. Work it
 	// out with [queue.Scarce], and set it anew if demand changes. A type beyond the schema is an
-	// error, [queue.ErrType]. See DESIGN.md, Scarce types.
+	// error, [queue.ErrConfig]. See DESIGN.md, Scarce types.
 	Scarce *resources.Mask
 	// SameNode keeps the victims of asks to the node, also those for room under a max, but
 	// for members of their jobs. If such room is short every node is searched.
@@ -274,7 +275,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	if err := eligible.Own(p.OwnLeaf).Check(); err != nil {
 		return fmt.Errorf("victims: %w", err)
 	}
-	tree, err := c.tree.Counting(&d.counting, p.Scarce)
+	tree, err := trees.Counting(c.tree, &d.counting, p.Scarce)
 	if err != nil {
 		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}

@@ -243,9 +243,9 @@ func newTypedFixture(t *testing.T, types ...string) *fixture {
 	for i := range types {
 		most.Value[i], most.Defined = 100, most.Defined|1<<i
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a"}, {Name: "b", Guaranteed: most},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	return &fixture{t: t, c: victims.NewCluster(tree)}
 }

@@ -488,7 +488,7 @@ func (d *decision) helpPlace(h *Help) {
 		d.scratch.taken = held
 		node = d.c.nodes[d.c.tasks[id].node].name
 	}
-	for q := range d.tree.Up(d.ask.Queue) {
+	for q := range d.tree.Ancestors(d.ask.Queue) {
 		if !d.queueHasRoom(q, moment, held) {
 			h.Less, h.Bounds = append(h.Less, q), true
 			return
@@ -570,7 +570,7 @@ func (d *decision) headroomAlone() bool {
 // about: the fence root, or the highest queue above it that has a guarantee.
 func (d *decision) mostAbove() queue.ID {
 	most := fence.Root(d.tree, d.ask.Queue)
-	for q := range d.tree.Up(most) {
+	for q := range d.tree.Ancestors(most) {
 		if d.tree.Guaranteed(q).Defined != 0 {
 			most = q
 		}

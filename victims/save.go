@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/saved"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -130,7 +131,7 @@ func (c *Cluster) Save(w io.Writer) error {
 		Version: c.version.number, Versions: c.versions, Foreign: c.version.line != c.line, Nodes: c.nodeSeq, Grants: c.granting,
 		FreeNodes: c.freeNodes, FreeTasks: c.freeTasks,
 	})
-	err := c.tree.Save(x)
+	err := trees.Save(x, c.tree)
 	if err == nil {
 		c.saveNodes(x)
 		c.saveTasks(x)
@@ -321,7 +322,7 @@ func (x *loader) loadHead(start int) error {
 		max(h.Version, h.Versions, h.Nodes, uint64(h.Grants)) > math.MaxInt64/2 {
 		return x.Errorf("version %d of %d, %d nodes, %d grants: %w", h.Version, h.Versions, h.Nodes, h.Grants, ErrRange)
 	}
-	tree, err := queue.Load(x.Reader)
+	tree, err := trees.Load(x.Reader)
 	if err != nil {
 		return err
 	}
@@ -334,7 +335,7 @@ func (x *loader) loadHead(start int) error {
 	}
 	x.c.nodeSeq, x.c.granting = h.Nodes, h.Grants
 	x.queues = make(map[string]queue.ID, tree.Len())
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		x.queues[tree.Path(q)] = q
 	}
 	x.nodes.Free, x.tasks.Free = h.FreeNodes, h.FreeTasks

@@ -50,10 +50,10 @@ func savedExample(t require.TestingT) string {
 	gpus := func(n int64) resources.Limit {
 		return resources.Limit{Value: resources.Vector{n}, Defined: 1}
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Max: gpus(4), Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Max: gpus(4), Children: []queue.Config{
 		{Name: "a", Guaranteed: gpus(5), Properties: map[string]string{"priority.offset": "x"}},
 		{Name: "b", Properties: map[string]string{"preemption.policy": "disabled"}},
-	}}, queue.Lenient)
+	}})
 	require.NoError(t, err)
 	c := NewCluster(tree)
 	require.NoError(t, c.SetBudget("web", Budget{Left: 3, Hard: true}))

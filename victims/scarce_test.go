@@ -90,7 +90,7 @@ func TestScarce_UnknownType(t *testing.T) {
 	ask := askOf(t, cluster, &c.Ask)
 	p := victims.Planner{Cluster: cluster, Rules: victims.Rules{Scarce: new(resources.Mask(0b110))}}
 	var d victims.Decision
-	require.ErrorIs(t, p.Decide(&d, &ask, c.Options.Now), queue.ErrType)
+	require.ErrorIs(t, p.Decide(&d, &ask, c.Options.Now), queue.ErrConfig)
 	var w victims.WhatIf
-	require.ErrorIs(t, w.Open(&p, &ask, c.Options.Now), queue.ErrType)
+	require.ErrorIs(t, w.Open(&p, &ask, c.Options.Now), queue.ErrConfig)
 }

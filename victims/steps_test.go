@@ -121,7 +121,7 @@ func TestBudget_FindsSomePlan(t *testing.T) {
 	c := load.Build()
 	s := load.Subject(c, k)
 	require.Equal(t, 1, of(0, 1), "guarantees bind")
-	for q := range c.Tree().All() {
+	for q := range queue.ID(c.Tree().Len()) {
 		if c.Tree().Contains(q, s.Ask.Queue) || r.IntN(5) == 0 {
 			continue
 		}

@@ -77,7 +77,7 @@ func TestOwnMet_OtherTypesStay(t *testing.T) {
 	limit := func(cpu, gpu int64) resources.Limit {
 		return resources.Limit{Value: resources.Vector{cpu, gpu}, Defined: 3}
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "q", Guaranteed: limit(1, 4)}}}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "q", Guaranteed: limit(1, 4)}}})
 	require.NoError(t, err)
 	for gpu, want := range map[int64]victims.Outcome{0: victims.Preempts, 1: victims.Refused} {
 		c := victims.NewCluster(tree.Clone())

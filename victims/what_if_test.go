@@ -103,7 +103,7 @@ func deepWorld(t testing.TB, tasks int) (*victims.Planner, *victims.Ask) {
 	high := queue.Config{Name: "high", Guaranteed: limit(50), Max: limit(1000)}
 	team := queue.Config{Name: "team", Guaranteed: limit(int64(tasks) + 2), Max: limit(int64(tasks) + 2), Children: []queue.Config{low, high}}
 	all := queue.Config{Name: "all", Guaranteed: limit(int64(tasks) + 2), Max: limit(2000), Children: []queue.Config{team}}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{all}}, queue.Lenient)
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{all}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	_, err = c.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{int64(tasks), int64(tasks)}})

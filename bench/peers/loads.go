@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/exam"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -94,7 +95,7 @@ func paperOf(c *victims.Cluster, ask *victims.Ask) *exam.Paper {
 		doc.Nodes = append(doc.Nodes, scenario.Node{Name: n.Name, Capacity: n.Capacity})
 	}
 	paths := make(map[queue.ID]string)
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		paths[q] = tree.Path(q)
 	}
 	for id := range c.Tasks() {
@@ -116,7 +117,7 @@ func since(t time.Time) time.Duration { return workload.Now.Sub(t) }
 
 // queueOf returns a queue of a document with all that is below.
 func queueOf(tree *queue.Tree, q queue.ID) scenario.Queue {
-	s := scenario.Queue{Name: tree.Name(q), Guaranteed: tree.Guaranteed(q), Max: tree.Max(q)}
+	s := scenario.Queue{Name: trees.Name(tree, q), Guaranteed: tree.Guaranteed(q), Max: tree.Max(q)}
 	s.Guaranteed.Value, s.Max.Value = slices.Clone(s.Guaranteed.Value), slices.Clone(s.Max.Value)
 	for child := range tree.Children(q) {
 		s.Children = append(s.Children, queueOf(tree, child))

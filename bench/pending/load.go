@@ -50,7 +50,7 @@ func newLoad(nodes int) *load {
 		}
 		root.Children = append(root.Children, org)
 	}
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	must(err)
 	l := &load{c: victims.NewCluster(tree), random: rand.New(rand.NewPCG(1, 2))}
 	l.planner.Cluster, l.jobPlanner.Cluster = l.c, l.c

@@ -60,12 +60,14 @@ func (r *report) shares() Row {
 		sum = resources.Add(sum, sum, demand[i+1])
 	}
 	capacity := resources.Limit{Value: resources.Vector{sum[0] / 4, sum[1] / 2, sum[2] / 2, sum[3]}, Defined: 0b1111}
-	tree, err := queue.New(schema, root, queue.Lenient)
+	tree, err := queue.NewLenient(schema, root)
 	must(err)
 	var f queue.FairShares
 	nanos := r.clock.least(func() { must(f.Divide(tree, demand, capacity)) })
+	scarce, err := queue.Scarce(tree, demand, capacity)
+	must(err)
 	return Row{
 		Name:   fmt.Sprintf("fair shares of %d types for %d queues", schema.Len(), tree.Len()),
-		Figure: nanos / 1e6, Unit: "ms", Remark: fmt.Sprintf("%d types are scarce", bits.OnesCount64(uint64(f.Scarce()))),
+		Figure: nanos / 1e6, Unit: "ms", Remark: fmt.Sprintf("%d types are scarce", bits.OnesCount64(uint64(scarce))),
 	}
 }

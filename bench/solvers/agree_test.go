@@ -13,6 +13,7 @@ import (
 	"github.com/go-preempt/preempt/bench/solvers/rules"
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -100,7 +101,7 @@ func drawSet(f *rules.Facts, node int, r *rand.Rand) (set []int) {
 func twist(t *testing.T, c *victims.Cluster, r *rand.Rand) {
 	t.Helper()
 	tree := c.Tree()
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		onPath := tree.Contains(q, workload.Leaf0(tree))
 		if !onPath && r.IntN(3) > 0 {
 			continue

@@ -43,7 +43,7 @@ func newLibrary(w *world, types ...string) (*library, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := queue.New(schema, w.config(0), queue.Strict)
+	tree, err := queue.New(schema, w.config(0))
 	if err != nil {
 		return nil, err
 	}

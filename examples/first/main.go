@@ -19,7 +19,7 @@ func main() {
 	guaranteed, eight := must(schema.ParseLimit("gpu=16")), must(schema.Parse("gpu=8"))
 	tree := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "research", Guaranteed: guaranteed},
-	}}, queue.Strict))
+	}}))
 	batch, _ := tree.Lookup("root.batch")
 	research, _ := tree.Lookup("root.research")
 

@@ -309,7 +309,7 @@ func (c *cluster) check(text []byte) (*scenario.Document, *queue.Tree, error) {
 		}
 		return nil, nil, errors.Join(problems...)
 	}
-	tree, err := queue.New(doc.Schema, doc.Root.Config(), queue.Lenient)
+	tree, err := queue.NewLenient(doc.Schema, doc.Root.Config())
 	if err != nil {
 		problems := parts(err)
 		for i, err := range problems {
@@ -347,15 +347,16 @@ func (c *cluster) treeError(err error) error {
 
 // queueError returns a problem with a queue at its place in the file that it came from.
 func (c *cluster) queueError(err error) error {
-	p, ok := errors.AsType[*queue.Problem](err)
-	if !ok {
+	text, ok := strings.CutPrefix(err.Error(), "queue: ")
+	path, what, more := strings.Cut(text, ": ")
+	if !ok || !more || !errors.Is(err, queue.ErrConfig) {
 		return err
 	}
-	v, ok := c.places[p.Queue]
+	v, ok := c.places[path]
 	if !ok { // of a tree whose reader keeps no places
 		return err
 	}
-	e := v.Wrong(p.Err)
-	e.Value = fmt.Sprintf("%q", p.Queue)
+	e := v.Wrong(errors.New(what))
+	e.Value = fmt.Sprintf("%q", path)
 	return e
 }

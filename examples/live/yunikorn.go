@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -231,10 +230,13 @@ func (t treeReader) root(list scenario.Value, items []scenario.Value) queueText 
 	return queueText{Name: rootName, Queues: t.below(rootName, items, 2)}
 }
 
+// maxDepth is the number of levels that package queue takes.
+const maxDepth = 64
+
 // below migrates the children of the queue of a path, which are at a level.
 func (t treeReader) below(path string, items []scenario.Value, level int) (all []queueText) {
-	if len(items) > 0 && level > queue.MaxDepth {
-		t.fail(items[0], "too deep: more than %d levels", queue.MaxDepth)
+	if len(items) > 0 && level > maxDepth {
+		t.fail(items[0], "too deep: more than %d levels", maxDepth)
 		return nil
 	}
 	seen := make(map[string]bool, len(items))

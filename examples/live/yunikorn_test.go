@@ -159,7 +159,7 @@ func TestYuniKorn_QuotaDelay(t *testing.T) {
 	} {
 		doc, remarks := yunikornOf(t, `{"partitions": [{"preemption": {"quotapreemptionenabled": true},
 			"queues": [{"name": "root", "queues": [{"name": "a", `+test.queue+`}]}]}]}`)
-		tree, err := queue.New(doc.Schema, doc.Root.Config(), queue.Lenient)
+		tree, err := queue.NewLenient(doc.Schema, doc.Root.Config())
 		require.NoError(t, err)
 		require.Equal(t, test.delay, *tree.Policies(1).QuotaDelay, test.queue)
 		require.Equal(t, test.remark, strings.Join(remarks, "\n"), test.queue)
@@ -179,7 +179,7 @@ func TestYuniKorn_ChildTemplate(t *testing.T) {
 	one, err := doc.Schema.ParseLimit("cpu=3")
 	require.NoError(t, err)
 	require.NoError(t, root.Add("root.users", queue.Config{Name: "bob", Max: one}))
-	tree, err := queue.New(doc.Schema, root, queue.Lenient)
+	tree, err := queue.NewLenient(doc.Schema, root)
 	require.NoError(t, err)
 	bob, ok := tree.Lookup("root.users.bob")
 	require.True(t, ok)

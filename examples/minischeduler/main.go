@@ -189,7 +189,7 @@ func example(out io.Writer) (*scheduler, error) {
 		{Name: "batch"},
 		{Name: "prod", Guaranteed: guaranteed},
 		{Name: "train", Guaranteed: training},
-	}}, queue.Strict)
+	}})
 	if err != nil {
 		return nil, err
 	}

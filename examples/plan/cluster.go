@@ -11,6 +11,8 @@ import (
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/trees"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -27,12 +29,12 @@ func (p page) cluster(when string, now time.Time, c *victims.Cluster) {
 func (p page) queues(c *victims.Cluster) {
 	tree := c.Tree()
 	t := say.NewTable(p.w, "  ", "queue", "guaranteed", "max", "used", "leaving")
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		leaving := ""
-		if v := tree.Preempting(q); !resources.IsZero(v) {
+		if v := tree.Leaving(q); !resources.IsZero(v) {
 			leaving = p.amounts(v)
 		}
-		t.Row(strings.Repeat("  ", tree.Depth(q))+plain.Name(tree.Name(q)),
+		t.Row(strings.Repeat("  ", trees.Depth(tree, q))+plain.Name(trees.Name(tree, q)),
 			p.limit(tree.Guaranteed(q)), p.limit(tree.Max(q)), p.amounts(tree.Usage(q)), leaving)
 	}
 	t.End()

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/trees"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -42,8 +44,8 @@ func (g *graph) printf(format string, args ...any) { fmt.Fprintf(g.w, format, ar
 // queues writes the tree.
 func (g *graph) queues() {
 	tree := g.cluster.Tree()
-	for q := range tree.All() {
-		lines := []string{plain.Name(tree.Name(q)), "uses " + g.amounts(tree.Usage(q))}
+	for q := range queue.ID(tree.Len()) {
+		lines := []string{plain.Name(trees.Name(tree, q)), "uses " + g.amounts(tree.Usage(q))}
 		if l := tree.Guaranteed(q); l.Defined != 0 {
 			lines = append(lines, "guaranteed "+g.limit(l))
 		}
@@ -58,7 +60,7 @@ func (g *graph) queues() {
 		if above, ok := tree.Parent(q); ok {
 			g.printf("  q%d -> q%d [arrowhead=none];\n", above, q)
 		}
-		g.depth = max(g.depth, tree.Depth(q))
+		g.depth = max(g.depth, trees.Depth(tree, q))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -112,7 +113,7 @@ func sceneLookOf(d *drawing, step *scenario.Step, all bool) *sceneLook {
 		l.Suffix = strings.TrimPrefix(resources.FormatQuantity(d.cluster.Schema().Name(d.kind), 1), "1")
 	}
 	why := d.findings(step)
-	for q := range d.cluster.Tree().All() {
+	for q := range queue.ID(d.cluster.Tree().Len()) {
 		l.Queues = append(l.Queues, d.queueLook(q, why.queues[q]))
 	}
 	ids := slices.Collect(d.cluster.Nodes())
@@ -142,7 +143,7 @@ func sceneLookOf(d *drawing, step *scenario.Step, all bool) *sceneLook {
 func (d *drawing) queueLook(q queue.ID, why string) queueLook {
 	tree := d.cluster.Tree()
 	l := queueLook{
-		Name: plain.Name(tree.Name(q)), Path: d.queue(q), Depth: tree.Depth(q), Tint: d.tint(q), Letter: d.letter(q),
+		Name: plain.Name(trees.Name(tree, q)), Path: d.queue(q), Depth: trees.Depth(tree, q), Tint: d.tint(q), Letter: d.letter(q),
 		Asks: d.decided && q == d.asker, Title: d.queueTitle(q), Why: why,
 	}
 	if d.kind < 0 {
@@ -166,11 +167,11 @@ func (d *drawing) queueLook(q queue.ID, why string) queueLook {
 // placeOfQueue returns where a queue is in the document.
 func (s *scene) placeOfQueue(q queue.ID) []any {
 	tree := s.cluster.Tree()
-	up := slices.Collect(tree.Up(q))
+	up := slices.Collect(tree.Ancestors(q))
 	place := []any{"queues"}
 	at := &s.run.Document.Root
 	for _, a := range slices.Backward(up[:len(up)-1]) {
-		i := slices.IndexFunc(at.Children, func(c scenario.Queue) bool { return c.Name == tree.Name(a) })
+		i := slices.IndexFunc(at.Children, func(c scenario.Queue) bool { return c.Name == trees.Name(tree, a) })
 		place, at = append(place, "queues", i), &at.Children[i]
 	}
 	return place

@@ -87,7 +87,7 @@ var ownLeaves = map[queue.WithinQueue]storm.OwnLeaf{queue.Never: 1 + storm.Never
 
 // queues reads the tree.
 func (x *explored) queues() error {
-	for q := range x.tree.All() {
+	for q := range queue.ID(x.tree.Len()) {
 		if x.tree.Policies(q).Preemption != queue.Default && q != queue.Root {
 			return fmt.Errorf("queue %s has a preemption policy", plain.Name(x.tree.Path(q)))
 		}
@@ -155,7 +155,7 @@ func (x *explored) measure() {
 			}
 		}
 	}
-	for q := range x.tree.All() {
+	for q := range queue.ID(x.tree.Len()) {
 		note(x.tree.Guaranteed(q).Value)
 		note(x.tree.Max(q).Value)
 	}

@@ -19,7 +19,7 @@ import (
 // jobFindings says what everything was to the decision about a job.
 func (d *drawing) jobFindings(p *scenario.Placed) findings {
 	f := newFindings()
-	for q := range d.cluster.Tree().All() {
+	for q := range queue.ID(d.cluster.Tree().Len()) {
 		f.queues[q] = d.queueForJob(p, q)
 	}
 	for id := range d.cluster.Nodes() {

@@ -19,7 +19,7 @@ import (
 // quotaFindings says what everything was to the enforcement of a quota.
 func (d *drawing) quotaFindings(e *scenario.Enforced) findings {
 	f := newFindings()
-	for q := range d.cluster.Tree().All() {
+	for q := range queue.ID(d.cluster.Tree().Len()) {
 		f.queues[q] = d.queueForQuota(&e.Outcome, q)
 	}
 	for id := range d.cluster.Nodes() {

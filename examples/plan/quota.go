@@ -9,6 +9,7 @@ import (
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -73,8 +74,8 @@ func (p page) parts(o *quota.Outcome) {
 	tree := p.run.After.Tree()
 	t := say.NewTable(p.w, "    ", "queue", "part", "asked for", "gives", "victims")
 	part := func(q queue.ID, amount resources.Vector) []string {
-		indent := strings.Repeat("  ", tree.Depth(q)-tree.Depth(o.Queue))
-		name := plain.Name(tree.Name(q))
+		indent := strings.Repeat("  ", trees.Depth(tree, q)-trees.Depth(tree, o.Queue))
+		name := plain.Name(trees.Name(tree, q))
 		if q == o.Queue {
 			name = p.queue(q)
 		}
@@ -89,7 +90,7 @@ func (p page) parts(o *quota.Outcome) {
 		parts[p.Queue] = p.Amount
 	}
 	parts[o.Queue] = o.Target
-	for q := o.Queue; q < tree.End(o.Queue); q++ {
+	for q := o.Queue; q < trees.End(tree, o.Queue); q++ {
 		amount, first := parts[q]
 		leaf, asked := leaves[q]
 		if !first && !asked {

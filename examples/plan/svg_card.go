@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/svg"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/vectors"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -106,7 +107,7 @@ func (d *drawing) much(size resources.Vector) string {
 // own is its own affair (law 2).
 func (d *drawing) guarantees() (holds, broken []string) {
 	tree, schema := d.cluster.Tree(), d.cluster.Schema()
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		text, kept := "", true
 		for i := range schema.Len() {
 			g, ok := tree.Guaranteed(q).Bound(i)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/internal/judge/svg"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 )
@@ -34,7 +35,7 @@ func (d *drawing) queueTree(y int) int {
 	at := make(map[queue.ID]svg.Box)
 	for _, i := range rows {
 		q := queue.ID(i)
-		at[q] = svg.Box{X: queuesLeft + queueIndent*min(tree.Depth(q), deepest), Y: y, W: queuesRight - queuesLeft, H: queueHeight}
+		at[q] = svg.Box{X: queuesLeft + queueIndent*min(trees.Depth(tree, q), deepest), Y: y, W: queuesRight - queuesLeft, H: queueHeight}
 		d.branch(q, at)
 		d.queueRow(q, at[q], whole)
 		y += queueHeight
@@ -82,7 +83,7 @@ func (d *drawing) branch(q queue.ID, at map[queue.ID]svg.Box) {
 func (d *drawing) queueRow(q queue.ID, b svg.Box, whole int64) {
 	tree := d.cluster.Tree()
 	bars := svg.Box{X: barsLeft, Y: b.Y + 17, W: queuesRight - barsLeft, H: 2*laneHeight + 1}
-	name, class := strings.TrimLeft(d.letter(q)+" "+plain.Name(tree.Name(q)), " "), ""
+	name, class := strings.TrimLeft(d.letter(q)+" "+plain.Name(trees.Name(tree, q)), " "), ""
 	if d.decided && q == d.asker {
 		class, d.asking = "strong", bars
 	}
@@ -145,7 +146,7 @@ func (d *drawing) stock(q queue.ID, i int) stock {
 			}
 		}
 	}
-	s.leaves = tree.Preempting(q)[i]
+	s.leaves = tree.Leaving(q)[i]
 	s.stays = tree.Usage(q)[i] - s.leaves - s.goes
 	return s
 }
@@ -157,7 +158,7 @@ func (d *drawing) whole() int64 {
 	if d.kind < 0 {
 		return whole
 	}
-	for q := range d.cluster.Tree().All() {
+	for q := range queue.ID(d.cluster.Tree().Len()) {
 		g, _ := d.cluster.Tree().Guaranteed(q).Bound(d.kind)
 		s := d.stock(q, d.kind)
 		whole = max(whole, s.before(), s.after(), min(g, d.cluster.Capacity()[d.kind]))

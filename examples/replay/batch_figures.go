@@ -48,7 +48,7 @@ func waitsOf(seconds []int64) Waits {
 // begin takes down what is known before anything happens.
 func (f *BatchFigures) begin(x *batchPlayer) {
 	f.Policy = x.Policy.Name
-	for q := range x.configured.All() {
+	for q := range queue.ID(x.configured.Len()) {
 		most, _ := x.configured.Guaranteed(q).Bound(0)
 		f.guaranteed = append(f.guaranteed, most)
 	}

@@ -64,7 +64,14 @@ func (x *player) share() error {
 	if err := f.shares.Divide(f.configured, f.demand, f.capacity); err != nil {
 		return err
 	}
-	return x.watch.change(x.cluster.Tree().All(), func() error { return x.cluster.SetGuarantees(&f.shares) })
+	all := func(yield func(queue.ID) bool) {
+		for q := range queue.ID(x.cluster.Tree().Len()) {
+			if !yield(q) {
+				return
+			}
+		}
+	}
+	return x.watch.change(all, func() error { return x.cluster.SetGuarantees(&f.shares) })
 }
 
 // current returns the shares, nil if there are none.
@@ -102,7 +109,7 @@ func (f *sharing) shareOf(team int) int64 {
 // usedBy returns what a team uses, without what is leaving.
 func (f *sharing) usedBy(team int, tree *queue.Tree) int64 {
 	q := trace.TeamLeaf(team)
-	return f.parts(tree.Usage(q)[f.kind] - tree.Preempting(q)[f.kind])
+	return f.parts(tree.Usage(q)[f.kind] - tree.Leaving(q)[f.kind])
 }
 
 // parts returns an amount in parts of the cluster.

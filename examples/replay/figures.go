@@ -191,7 +191,7 @@ func (f *Figures) compare(without *Figures, until int64) {
 
 // used takes note of what is in use.
 func (f *Figures) used(t *queue.Tree) {
-	used, leaving := t.Usage(queue.Root), t.Preempting(queue.Root)
+	used, leaving := t.Usage(queue.Root), t.Leaving(queue.Root)
 	for i := range f.Peak {
 		f.Peak[i].Used = max(f.Peak[i].Used, used[i]-leaving[i])
 	}

@@ -50,7 +50,7 @@ func newWatch(tree *queue.Tree, pods []pod, governing func(leaf queue.ID, t int)
 			}
 		}
 	}
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		w.fixed = sat.Add(w.fixed, w.room(q))
 	}
 	return w
@@ -73,7 +73,7 @@ func (w *watch) room(q queue.ID) (plans int64) {
 
 func (w *watch) amounts(q queue.ID, t int) (guaranteed, effective int64) {
 	guaranteed, _ = w.tree.Guaranteed(q).Bound(t)
-	return guaranteed, w.tree.Usage(q)[t] - w.tree.Preempting(q)[t]
+	return guaranteed, w.tree.Usage(q)[t] - w.tree.Leaving(q)[t]
 }
 
 // bound returns the largest number of plans that there may have been by now.
@@ -81,7 +81,7 @@ func (w *watch) bound() int64 { return sat.Add(w.fixed, w.restored) }
 
 // end changes the workload of a leaf, and the bound with it.
 func (w *watch) end(leaf queue.ID, change func() error) error {
-	return w.change(w.tree.Up(leaf), change)
+	return w.change(w.tree.Ancestors(leaf), change)
 }
 
 // change changes what some queues use or are guaranteed, and the bound with it.
@@ -122,7 +122,7 @@ func (w *watch) plan(apply func() error) error {
 
 // kept appends min(e, g) of every queue and type with a guarantee.
 func (w *watch) kept(dst []int64) []int64 {
-	for q := range w.tree.All() {
+	for q := range queue.ID(w.tree.Len()) {
 		for t := range w.tree.Guaranteed(q).Defined.All() {
 			g, e := w.amounts(q, t)
 			dst = append(dst, min(g, e))

@@ -24,7 +24,7 @@ func watched(t *testing.T) (*queue.Tree, *watch) {
 		{Name: "a", Guaranteed: resources.Limit{Value: resources.Vector{10}, Defined: 1}},
 		{Name: "b"},
 		{Name: "c", Guaranteed: resources.Limit{Value: resources.Vector{10}, Defined: 1}},
-	}}, queue.Strict)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

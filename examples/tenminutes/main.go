@@ -24,7 +24,7 @@ func main() {
 	tree := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"},
 		{Name: "research", Guaranteed: gpus("16")},
-	}}, queue.Strict))
+	}}))
 	batch, _ := tree.Lookup("root.batch")
 	research, _ := tree.Lookup("root.research")
 
@@ -115,7 +115,7 @@ func main() {
 	weights := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch", Policies: queue.Policies{Weight: 1}},
 		{Name: "research", Policies: queue.Policies{Weight: 3}},
-	}}, queue.Strict))
+	}}))
 	demand := make([]resources.Vector, weights.Len())
 	demand[batch] = resources.Scale(nil, eight, 4)
 	demand[research] = demand[batch]

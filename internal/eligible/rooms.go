@@ -74,7 +74,7 @@ type Rooms struct {
 // on the path. The cost is linear in queues·types.
 func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
 	r.Clear(tree, leaf)
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		g := tree.Guaranteed(q)
 		if g.Defined == 0 {
 			continue
@@ -103,7 +103,7 @@ func (r *Rooms) Clear(tree *queue.Tree, leaf queue.ID) {
 
 // arrive adds what arrives to the room of a queue of the path.
 func (r *Rooms) arrive(b *units.Bound, q queue.ID, arriving resources.Vector) {
-	used, leaving, g := r.tree.Usage(q), r.tree.Preempting(q), r.tree.Guaranteed(q)
+	used, leaving, g := r.tree.Usage(q), r.tree.Leaving(q), r.tree.Guaranteed(q)
 	for t := range g.Defined.All() {
 		if r.Own != OwnNever && arriving.At(t) > 0 && used[t]-leaving[t] < g.Value[t] {
 			b.Room.Defined &^= 1 << t
@@ -135,7 +135,7 @@ func (r *Rooms) Row(q queue.ID) (row int32, ok bool) {
 // Chain lists the bounds of a leaf, the innermost first.
 func (r *Rooms) Chain(leaf queue.ID) []int32 {
 	from := len(r.chains)
-	for q := range r.tree.Up(leaf) {
+	for q := range r.tree.Ancestors(leaf) {
 		if b := r.rowOf[q]; b >= 0 {
 			r.chains = append(r.chains, b)
 		}
@@ -157,7 +157,7 @@ func (r *Rooms) Least(leaf queue.ID) resources.Vector {
 func (r *Rooms) narrow() {
 	types := r.tree.Schema().Len()
 	r.least, r.narrowed = slices.Grow(r.least[:0], len(r.rowOf)*types)[:len(r.rowOf)*types], true
-	for q := range r.tree.All() {
+	for q := range queue.ID(r.tree.Len()) {
 		least := rows.At(r.least, int(q), types)
 		if above, ok := r.tree.Parent(q); ok {
 			copy(least, rows.At(r.least, int(above), types))

@@ -32,14 +32,14 @@ func (v *View) Reset(t *queue.Tree, leaf queue.ID) {
 
 	// A queue of the path is itself the common ancestor with the leaf.
 	ours := Lift{}
-	for q := range t.Up(leaf) {
+	for q := range t.Ancestors(leaf) {
 		v.rows[q] = row{ours: ours}
 		ours = step(t, q).after(ours)
 	}
 	// Any other queue has the common ancestor of its parent, and the way there
 	// goes through the parent, which comes first in tree order.
 	root := fence.Root(t, leaf)
-	for q := range t.All() {
+	for q := range queue.ID(t.Len()) {
 		r := &v.rows[q]
 		if !t.Contains(q, leaf) {
 			parent, _ := t.Parent(q)

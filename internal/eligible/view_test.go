@@ -19,7 +19,7 @@ import (
 func newTree(t require.TestingT, root queue.Config) *queue.Tree {
 	schema, err := resources.NewSchema("cpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	require.NoError(t, err)
 	return tree
 }

@@ -127,7 +127,7 @@ type Climb struct {
 // forgets what is below it. Package fence says the same of leaves at once; it serves
 // the planners, and so no auditor asks it.
 func (c Climb) Lift(priority int64) int64 {
-	for q := range c.Tree.Up(c.Leaf) {
+	for q := range c.Tree.Ancestors(c.Leaf) {
 		if q == c.Below {
 			break
 		}

@@ -104,8 +104,8 @@ func TestClimb(t *testing.T) {
 			"priority.policy": policy, "priority.offset": offset,
 		}}
 	}
-	tree, err := queue.New(schema, with("root", "default", "1000",
-		with("a", "default", "100", with("b", "fence", "10", with("c", "default", "1")))), queue.Lenient)
+	tree, err := queue.NewLenient(schema, with("root", "default", "1000",
+		with("a", "default", "100", with("b", "fence", "10", with("c", "default", "1")))))
 	require.NoError(t, err)
 	leaf, _ := tree.Lookup("root.a.b.c")
 	for path, want := range map[string]int64{"root.a.b.c": 7, "root.a.b": 8, "root.a": 10, "root": 110} {

@@ -71,7 +71,7 @@ type Shift struct {
 // them for each queue with a guarantee.
 func (x *Shift) Endings(dst []Ending, victims int, victim func(i int) (queue.ID, resources.Vector)) []Ending {
 	tree := x.Tree
-	for q := range tree.Up(x.Leaf) {
+	for q := range tree.Ancestors(x.Leaf) {
 		g := tree.Guaranteed(q)
 		if g.Defined == 0 {
 			continue
@@ -82,7 +82,7 @@ func (x *Shift) Endings(dst []Ending, victims int, victim func(i int) (queue.ID,
 				resources.Add(x.Gone, x.Gone, size)
 			}
 		}
-		used, leaving := tree.Usage(q), tree.Preempting(q)
+		used, leaving := tree.Usage(q), tree.Leaving(q)
 		for t := range g.Defined.All() {
 			before := used[t] - leaving[t]
 			if after := before - x.Gone[t] + x.Arriving.At(t); after < min(before, g.Value[t]) {

@@ -108,10 +108,10 @@ func (c *Case) headroomInside(needy queue.ID) Answer {
 // wanted type. Coming usage counts: what is leaving will have left.
 func (c *Case) beyondMax(o string, last queue.ID, beyond func(used, arrives, most int64) bool) Answer {
 	wanted := resources.Positive(c.Arriving)
-	for q := range c.Tree.Up(c.Leaf) {
+	for q := range c.Tree.Ancestors(c.Leaf) {
 		most := c.Tree.Max(q)
 		for t := range (most.Defined & wanted).All() {
-			used := c.Tree.Usage(q)[t] - c.Tree.Preempting(q)[t]
+			used := c.Tree.Usage(q)[t] - c.Tree.Leaving(q)[t]
 			if beyond(used, c.Arriving.At(t), most.Value[t]) && !c.waived(rulebook.OverMax, q) {
 				return Answer{Obstacle: o, Queue: q, Type: t}
 			}
@@ -127,9 +127,9 @@ func (c *Case) beyondMax(o string, last queue.ID, beyond func(used, arrives, mos
 // Law4 returns what guarantees say, and the obstacle if they let nothing be taken.
 // Governed is false if nothing is inside the needy queue, for lack of one or because that
 // is waived.
-func (c *Case) Law4() (needy queue.Trigger, a Answer) {
+func (c *Case) Law4() (needy Guarantees, a Answer) {
 	wanted := resources.Positive(c.Arriving)
-	needy = c.Tree.Trigger(c.Leaf, wanted, c.Before)
+	needy = c.Guarantees()
 	// A type that no queue of the path guarantees gives no right to anything.
 	if !needy.Governed && !c.waived(rulebook.NotGuaranteed, c.Leaf) {
 		return needy, Answer{Obstacle: rulebook.NotGuaranteed, NoneCounts: wanted != 0 && wanted&c.Counting == 0}

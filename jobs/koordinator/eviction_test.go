@@ -27,7 +27,7 @@ func tree(t require.TestingT) *queue.Tree {
 	require.NoError(t, err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Children: []queue.Config{{Name: "1"}}}, {Name: "b"},
-	}}, queue.Strict)
+	}})
 	require.NoError(t, err)
 	return tree
 }

@@ -36,7 +36,7 @@ func newHardTown(t *testing.T, b int64) *hardTown {
 	}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		leaf("a", limit(1<<40)), leaf("b", limit(b)), leaf("c", limit(1000)),
-	}}, queue.Strict)
+	}})
 	require.NoError(t, err)
 	return &hardTown{c: victims.NewCluster(tree), ask: victims.Ask{Key: "ask", Queue: 1, Priority: 5}}
 }

@@ -26,7 +26,7 @@ func ExamplePlanner_DecideJob() {
 	gpus := func(n int64) resources.Limit { return resources.Limit{Value: resources.Vector{n}, Defined: 1} }
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "hero", Guaranteed: gpus(16)}, {Name: "web", Guaranteed: gpus(8)},
-	}}, queue.Strict)
+	}})
 	check(err)
 	hero, _ := tree.Lookup("root.hero")
 	web, _ := tree.Lookup("root.web")

@@ -20,7 +20,7 @@ func Example() {
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Guaranteed: gpus(8)},
 		{Name: "b", Guaranteed: gpus(8)},
-	}}, queue.Strict)
+	}})
 	if err != nil {
 		panic(err)
 	}

@@ -46,8 +46,8 @@ func (s *search) movable(id victims.TaskID, t *victims.Task) bool {
 // could not start again.
 func (s *search) overMax(t *victims.Task) bool {
 	tree := s.c.Tree()
-	for q := range tree.Up(t.Queue) {
-		most, used, leaving := tree.Max(q), tree.Usage(q), tree.Preempting(q)
+	for q := range tree.Ancestors(t.Queue) {
+		most, used, leaving := tree.Max(q), tree.Usage(q), tree.Leaving(q)
 		for i := range most.Defined.All() {
 			if t.Size.At(i) > 0 && used[i]-leaving[i] > most.Value[i] {
 				return true

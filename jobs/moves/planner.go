@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trees"
+	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -295,8 +297,9 @@ func (q *question) entitled() bool {
 		most = resources.Max(most, most, q.members[i].size)
 	}
 	var counting queue.Tree
-	tree, _ := q.c.Tree().Counting(&counting, q.rules.Scarce)
-	return tree.Trigger(q.ask.Queue, resources.Positive(q.arriving), resources.Sub(nil, q.arriving, most)).Holds()
+	tree, _ := trees.Counting(q.c.Tree(), &counting, q.rules.Scarce)
+	asks := trigger.Case{Tree: tree, Leaf: q.ask.Queue, Arriving: q.arriving, Before: resources.Sub(nil, q.arriving, most)}
+	return asks.Guarantees().Hold()
 }
 
 // opens reports whether moves may help after an answer.

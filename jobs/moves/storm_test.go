@@ -12,13 +12,14 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // potential returns Φ of DESIGN.md, Storm freedom.
 func potential(c *victims.Cluster) (phi int64) {
 	tree := c.Tree()
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		g := tree.Guaranteed(q)
 		for i := range g.Defined.All() {
 			phi += min(tree.Usage(q)[i], g.Value[i])

@@ -21,7 +21,7 @@ func ExampleList() {
 	gpus := func(n int64) resources.Vector { return resources.Vector{n} }
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "research"}, {Name: "product", Guaranteed: resources.Limit{Value: gpus(8), Defined: 1}},
-	}}, queue.Strict)
+	}})
 	check(err)
 	research, _ := tree.Lookup("root.research")
 	product, _ := tree.Lookup("root.product")

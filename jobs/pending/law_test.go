@@ -33,7 +33,7 @@ func FuzzJobs(f *testing.F) { f.Fuzz(rapid.MakeFuzz(jobsHold)) }
 func TestJobs_ReservedByName(t *testing.T) {
 	schema, err := resources.NewSchema("gpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "x"}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "x"}}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	_, err = c.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{4}, ReservedFor: "b"})

@@ -23,7 +23,7 @@ func small() (*victims.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b"}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b"}}})
 	if err != nil {
 		return nil, err
 	}

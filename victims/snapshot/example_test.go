@@ -19,7 +19,7 @@ func Example_bugReport() {
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "prod", Guaranteed: resources.Limit{Value: resources.Vector{2}, Defined: 1}},
 		{Name: "dev", Properties: map[string]string{"preemption.policy": "disabled"}},
-	}}, queue.Strict)
+	}})
 	if err != nil {
 		fmt.Println(err)
 		return

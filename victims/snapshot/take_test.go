@@ -31,7 +31,7 @@ func fixture(t *testing.T) *snapshot.Scene {
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Guaranteed: two, Properties: map[string]string{"preemption.delay": "0s"}},
 		{Name: "b", Guaranteed: two},
-	}}, queue.Strict)
+	}})
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
 	node, err := c.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{4000}})
@@ -236,7 +236,7 @@ func TestTake_NotUTF8(t *testing.T) {
 func TestTake_Empty(t *testing.T) {
 	schema, err := resources.NewSchema("cpu")
 	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root"}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root"})
 	require.NoError(t, err)
 	_, got := run(t, &snapshot.Scene{Planner: &victims.Planner{Cluster: victims.NewCluster(tree)}, Now: now})
 	require.Empty(t, got.Steps)

@@ -82,7 +82,7 @@ func (w *writer) quotas() {
 	if len(w.s.Jobs) == 0 {
 		return
 	}
-	for q := range w.c.Tree().All() {
+	for q := range queue.ID(w.c.Tree().Len()) {
 		of, ok := w.s.JobPlanner.Allowances.Lookup(q)
 		if !ok {
 			continue
@@ -118,7 +118,7 @@ func (w *writer) lowered() {
 // enforcedBelow reports whether the enforcer passes over some queue below q.
 func (w *writer) enforcedBelow(q queue.ID) bool {
 	t := w.c.Tree()
-	for below := range t.All() {
+	for below := range queue.ID(t.Len()) {
 		if below != q && t.Contains(q, below) && w.s.Enforcer.Enforced != nil && w.s.Enforcer.Enforced(below) {
 			return true
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -14,7 +15,7 @@ import (
 // queue returns a queue and those below it.
 func (w *writer) queue(q queue.ID) queueEntry {
 	t := w.c.Tree()
-	e := queueEntry{Name: w.text(t.Name(q)), Properties: properties(t, q)}
+	e := queueEntry{Name: w.text(trees.Name(t, q)), Properties: properties(t, q)}
 	var b bounds
 	if l := t.Guaranteed(q); l.Defined != 0 {
 		amounts := w.limit(l)
@@ -44,7 +45,7 @@ func properties(t *queue.Tree, q queue.ID) map[string]string {
 			inherited = queue.Disabled
 		}
 	}
-	by, _ := t.DisabledBy(q)
+	by, _ := trees.DisabledBy(t, q)
 	if p.Preemption != inherited || p.Preemption == queue.Disabled && by == q {
 		all["preemption.policy"] = string(p.Preemption)
 	}

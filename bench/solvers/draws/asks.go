@@ -121,7 +121,7 @@ func AskFamilies() (names []string) {
 // bind guarantees queues of victims so much that a few tasks each may go.
 func bind(c *victims.Cluster, s *workload.Subject, r *rand.Rand) error {
 	tree := c.Tree()
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		if tree.Contains(q, s.Ask.Queue) || r.IntN(5) == 0 {
 			continue
 		}

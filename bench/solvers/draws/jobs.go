@@ -255,12 +255,12 @@ func (g *gpuDraw) queues(total, sum int64) (asks queue.ID, err error) {
 	}
 	limit := func(v int64) resources.Limit { return resources.Limit{Value: resources.Vector{v}, Defined: 1} }
 	now := map[string]string{"preemption.delay": "0s"}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Properties: now, Children: []queue.Config{
+	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Properties: now, Children: []queue.Config{
 		{Name: "train", Guaranteed: limit(min(total, sum+8)), Properties: now},
 		{Name: "batch", Properties: now},
 		{Name: "svc", Guaranteed: limit(total / 8), Properties: now},
 		{Name: "res", Guaranteed: limit(total / 8), Properties: now},
-	}}, queue.Lenient)
+	}})
 	if err != nil {
 		return 0, err
 	}

@@ -165,10 +165,10 @@ func read(c *victims.Cluster, r *victims.Rules, a *asked, now time.Time) (*Facts
 }
 
 func (f *Facts) readQueues(tree *queue.Tree) error {
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		p := tree.Policies(q)
 		if p.PriorityFence == "fence" || p.Preemption == queue.Fence || p.Preemption == queue.Disabled || p.WithinQueue != "" {
-			return fmt.Errorf("%w: the policy of queue %s", ErrModel, tree.Name(q))
+			return fmt.Errorf("%w: the policy of queue %s", ErrModel, tree.Path(q))
 		}
 		x := queueFacts{parent: -1, guaranteed: make(map[int]int64), max: make(map[int]int64), used: make([]int64, f.Types)}
 		if up, ok := tree.Parent(q); ok {

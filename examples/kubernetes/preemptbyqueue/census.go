@@ -81,7 +81,7 @@ func refusal(p *v1.Pod) string {
 func (all census) byQueue(s *setup) []count {
 	sums := make([]count, s.tree.Len())
 	for path, n := range all { // in any order: sums, and the first of a total order
-		for q := range s.tree.Up(s.leafOf(path)) {
+		for q := range s.tree.Ancestors(s.leafOf(path)) {
 			sum := &sums[q]
 			sum.used = resources.Add(sum.used, sum.used, n.used)
 			sum.waiting += n.waiting

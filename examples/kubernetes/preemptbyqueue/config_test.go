@@ -173,7 +173,7 @@ func TestSchema(t *testing.T) {
 	}
 	for name := range fields["spec"].Properties["properties"].Properties {
 		config := queue.Config{Name: "root", Properties: map[string]string{name: "wrong"}}
-		_, err := queue.New(schemaOf(t), config, queue.Strict)
+		_, err := queue.New(schemaOf(t), config)
 		require.ErrorContains(t, err, "wrong", "%s means nothing", name)
 	}
 }

@@ -57,7 +57,7 @@ func (c *core) overMax(pod *v1.Pod) (q queue.ID, i int, over bool) {
 		return 0, 0, false
 	}
 	_, granted := c.cluster.LookupGrant(ask.Key)
-	for q := range c.queues().tree.Up(ask.Queue) {
+	for q := range c.queues().tree.Ancestors(ask.Queue) {
 		limit, used := c.queues().tree.Max(q), c.queues().tree.Usage(q)
 		for i, a := range ask.Size {
 			bound, ok := limit.Bound(i)

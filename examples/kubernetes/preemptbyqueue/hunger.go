@@ -59,7 +59,7 @@ func (c *core) feel(now time.Time) {
 	tree := c.queues().tree
 	c.refused.Range(func(_, w any) bool {
 		pod := w.(waiting)
-		for q := range tree.Up(c.queueOf(pod.pod)) {
+		for q := range tree.Ancestors(c.queueOf(pod.pod)) {
 			c.feelQueue(q, pod.size)
 		}
 		return true

@@ -96,7 +96,7 @@ func countPlan(o victims.Outcome, proof victims.Proof, of []victims.Victim) {
 // countShort notes how much the queues above a leaf are short of.
 func (c *core) countShort(leaf queue.ID) {
 	var used, short resources.Vector
-	for q := range c.queues().tree.Up(leaf) {
+	for q := range c.queues().tree.Ancestors(leaf) {
 		limit := c.queues().tree.Guaranteed(q)
 		used = c.queues().tree.Effective(used, q)
 		short = resources.Short(short, limit, used)

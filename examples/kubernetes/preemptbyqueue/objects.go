@@ -198,7 +198,7 @@ func statusOf(v *preemptqueues.Verdict, s *setup, sums []count) *preemptqueues.S
 	waiting := metav1.Condition{Type: preemptqueues.ConditionWaiting, Status: metav1.ConditionFalse,
 		Reason: "NobodyWaits", ObservedGeneration: of.Generation}
 	if v.Queue != "" {
-		q, _ := s.tree.Lookup(s.tree.Name(queue.Root) + "." + v.Queue)
+		q, _ := s.tree.Lookup(s.tree.Path(queue.Root) + "." + v.Queue)
 		sum := &sums[q]
 		status.Used, status.Share, status.Waiting = preemptqueues.QuantitiesOf(schema, resources.Limit{Value: sum.used, Defined: resources.Positive(sum.used)}), preemptqueues.ShareOf(sum.used, v.Guaranteed), sum.waiting
 		if sum.first != nil {

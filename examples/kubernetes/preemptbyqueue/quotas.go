@@ -47,7 +47,7 @@ func (x *quotas) end(path string, now time.Time) {
 func (c *core) observeMaxes(now time.Time) {
 	tree := c.queues().tree
 	c.quotas.read(tree)
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		of := quota.Quota{Queue: q, Max: tree.Max(q), Delay: *tree.Policies(q).QuotaDelay}
 		if err := c.quotas.timing.Observe(of, now); err != nil {
 			c.log.Error(err, "Max is not enforced")

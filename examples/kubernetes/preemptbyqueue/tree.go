@@ -41,7 +41,7 @@ func (a *Args) check() (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	for q := range s.tree.All() {
+	for q := range queue.ID(s.tree.Len()) {
 		of := quota.Quota{Queue: q, Max: s.tree.Max(q), Delay: *s.tree.Policies(q).QuotaDelay}
 		if err := of.Check(s.tree); err != nil {
 			mistakes = append(mistakes, err)
@@ -66,7 +66,7 @@ func (a *Args) setup(schema *resources.Schema, root queue.Config, mistakes []err
 	if s.scarce, err = a.Scarce.mask(schema); err != nil {
 		mistakes = append(mistakes, err)
 	}
-	if s.tree, err = queue.New(schema, root, queue.Strict); err != nil {
+	if s.tree, err = queue.New(schema, root); err != nil {
 		return nil, a.wrong(append(mistakes, err))
 	}
 	if s.def, err = s.leaf(a.DefaultQueue); err != nil {
@@ -76,7 +76,7 @@ func (a *Args) setup(schema *resources.Schema, root queue.Config, mistakes []err
 		return nil, err
 	}
 	s.plain = s.isPlain()
-	for q := range s.tree.All() {
+	for q := range queue.ID(s.tree.Len()) {
 		s.maxes = s.maxes || s.tree.Max(q).Defined != 0
 	}
 	return s, nil
@@ -175,7 +175,7 @@ func withoutDelay(root *queue.Config) {
 
 // leaf returns the leaf of a path below the root.
 func (s *setup) leaf(path string) (queue.ID, error) {
-	full := s.tree.Name(queue.Root)
+	full := s.tree.Path(queue.Root)
 	if path != "" {
 		full += "." + path
 	}

@@ -160,7 +160,7 @@ func (a *Assembly) read(c *claim) bool {
 	}
 	c.guaranteed, c.max = limit("guaranteed", c.spec.Guaranteed), limit("max", c.spec.Max)
 	alone := queue.Config{Name: a.Root.Name, Children: []queue.Config{{Name: c.object.Name, Guaranteed: c.guaranteed, Max: c.max, Properties: c.spec.Properties}}}
-	if tree, err := queue.New(a.Schema, alone, queue.Strict); err != nil {
+	if tree, err := queue.New(a.Schema, alone); err != nil {
 		wrong = append(wrong, err)
 	} else if err := (quota.Quota{Queue: 1, Max: c.max, Delay: *tree.Policies(1).QuotaDelay}).Check(tree); err != nil {
 		wrong = append(wrong, err)
@@ -179,6 +179,9 @@ func (a *Assembly) read(c *claim) bool {
 // delegated is the property that delegated queues may have: it is about themselves. Others
 // would be at the cost of their siblings.
 const delegated = "quota.preemption.delay"
+
+// maxDepth is the number of levels that package queue takes.
+const maxDepth = 64
 
 // place puts all claims where they say, from the root on, and notes the faults of those
 // that cannot be there.
@@ -260,8 +263,8 @@ func (a *Assembly) mayBeBelow(n *node, c *claim) error {
 		return fmt.Errorf("parent: %s is for pods that name no queue, and has none below it", n.path)
 	case len(n.children) == 0 && n.parent != nil && !c.isAt(path) && a.Named(n.path):
 		return fmt.Errorf("parent: %s has pods: it can have queues below it once they have gone", n.path)
-	case depth > queue.MaxDepth:
-		return fmt.Errorf("parent: more than %d levels", queue.MaxDepth)
+	case depth > maxDepth:
+		return fmt.Errorf("parent: more than %d levels", maxDepth)
 	}
 	if bad := validation.IsValidLabelValue(path); len(bad) > 0 {
 		return fmt.Errorf("pods cannot name the queue %s by a label: %s", path, bad[0])

@@ -85,7 +85,7 @@ const teams = `
 func TestPut(t *testing.T) {
 	a, objects := assembly(t), objectsOf(t, teams)
 	root, verdicts := a.Put(objects)
-	tree, err := queue.New(a.Schema, root, queue.Strict)
+	tree, err := queue.New(a.Schema, root)
 	require.NoError(t, err)
 	require.Equal(t, `root         used none
   other      used none
@@ -156,12 +156,12 @@ func TestKeepUsed(t *testing.T) {
 	a, objects := assembly(t), objectsOf(t, teams)
 	root, _ := a.Put(objects)
 	var err error
-	a.Before, err = queue.New(a.Schema, root, queue.Strict)
+	a.Before, err = queue.New(a.Schema, root)
 	require.NoError(t, err)
 	named := true
 	a.Named = func(path string) bool { return named && (path == "prod.web.canary" || path == "prod.nothing") }
 	root, _ = a.Put(objects[:1]) // prod
-	kept, err := queue.New(a.Schema, root, queue.Strict)
+	kept, err := queue.New(a.Schema, root)
 	require.NoError(t, err)
 	q, ok := kept.Lookup("root.prod.web.canary")
 	require.True(t, ok)
@@ -169,7 +169,7 @@ func TestKeepUsed(t *testing.T) {
 	require.Equal(t, 6, kept.Len(), kept.String())
 	named = false
 	root, _ = a.Put(objects[:1])
-	gone, err := queue.New(a.Schema, root, queue.Strict)
+	gone, err := queue.New(a.Schema, root)
 	require.NoError(t, err)
 	require.Equal(t, 4, gone.Len(), gone.String())
 }

@@ -73,7 +73,7 @@ func spec(t *rapid.T, namespace string) Spec {
 // put puts the objects together, and writes what came of it.
 func (w *world) put(t *rapid.T) (*queue.Tree, []Verdict) {
 	root, verdicts := w.Put(w.objects)
-	tree, err := queue.New(w.Schema, root, queue.Strict)
+	tree, err := queue.New(w.Schema, root)
 	require.NoError(t, err)
 	w.write(verdicts)
 	w.Before = tree
@@ -212,7 +212,7 @@ func (w *world) holds(t *rapid.T, tree *queue.Tree, v *Verdict) {
 func (w *world) again(t *rapid.T, tree *queue.Tree, verdicts []Verdict) {
 	w.objects = rapid.Permutation(w.objects).Draw(t, "order")
 	root, same := w.Put(w.objects)
-	is, err := queue.New(w.Schema, root, queue.Strict)
+	is, err := queue.New(w.Schema, root)
 	require.NoError(t, err)
 	require.Equal(t, tree.String(), is.String())
 	require.Equal(t, told(verdicts, w.Schema), told(same, w.Schema))

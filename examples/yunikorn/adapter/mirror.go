@@ -73,7 +73,7 @@ func (m *mirror) setQueues(root *Queue, types typeSet) (err error) {
 	if m.schema, err = pr.NewSchema(slices.Sorted(maps.Keys(types))...); err != nil {
 		return err
 	}
-	if m.tree, err = pq.New(m.schema, m.config(root), pq.Lenient); err != nil {
+	if m.tree, err = pq.NewLenient(m.schema, m.config(root)); err != nil {
 		return err
 	}
 	if m.cluster == nil {
@@ -126,7 +126,7 @@ func (m *mirror) divide(q *Queue, c *pq.Config) {
 		demand = append(demand, pr.Add(nil, m.vector(leaf.GetAllocatedResource()), m.vector(leaf.GetPendingResource())))
 	}
 	var shares pq.FairShares
-	if branch, err := pq.New(m.schema, *c, pq.Lenient); err == nil && shares.Divide(branch, demand, c.Guaranteed) == nil {
+	if branch, err := pq.NewLenient(m.schema, *c); err == nil && shares.Divide(branch, demand, c.Guaranteed) == nil {
 		for i := range c.Children {
 			c.Children[i].Guaranteed = shares.Guarantee(pq.ID(1 + i))
 		}
@@ -206,7 +206,7 @@ func keptFor(n *Node, q *question) (key string) {
 // queue uses, and what every node has left once victims have gone.
 func (m *mirror) describe() map[string]string {
 	out := make(map[string]string)
-	for id := range m.tree.All() {
+	for id := range pq.ID(m.tree.Len()) {
 		out["queue "+m.tree.Path(id)] = m.schema.Format(m.tree.Effective(nil, id))
 	}
 	for n := range m.cluster.Nodes() {

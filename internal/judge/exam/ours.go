@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -78,12 +79,12 @@ func (w *oursWorld) Decide(ask *scenario.Ask) (Answer, error) {
 func (w *oursWorld) Facts() Facts {
 	f, c := make(Facts), w.live.Cluster()
 	schema, tree := c.Schema(), c.Tree()
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		path := tree.Path(q)
 		f.Bounds(QueueGuaranteed, path, Bounds(schema, tree.Guaranteed(q)))
 		f.Bounds(QueueMax, path, Bounds(schema, tree.Max(q)))
 		f.Amounts(QueueUsage, path, ByType(schema, tree.Usage(q)))
-		f.Amounts(QueueLeaving, path, ByType(schema, tree.Preempting(q)))
+		f.Amounts(QueueLeaving, path, ByType(schema, tree.Leaving(q)))
 	}
 	for i := range w.doc.Nodes {
 		id, _ := c.LookupNode(w.doc.Nodes[i].Name)

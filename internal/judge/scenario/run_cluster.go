@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/toleration"
@@ -85,11 +86,11 @@ func (doc *Document) placedMembers() map[string]bool {
 
 // tree makes the queues. Its errors are all that is wrong with them, joined.
 func (doc *Document) tree() (*queue.Tree, error) {
-	mode := queue.Lenient
+	newTree := queue.NewLenient
 	if doc.Strict {
-		mode = queue.Strict
+		newTree = queue.New
 	}
-	tree, err := queue.New(doc.Schema, doc.Root.Config(), mode)
+	tree, err := newTree(doc.Schema, doc.Root.Config())
 	if err == nil {
 		return tree, nil
 	}
@@ -105,17 +106,17 @@ func (doc *Document) tree() (*queue.Tree, error) {
 
 // queueError gives a problem of package queue its place.
 func (doc *Document) queueError(err error) error {
-	var p *queue.Problem
+	var p *lent.Problem
 	if !errors.As(err, &p) {
 		return doc.Fail(doc.Root.At, strconv.Quote(doc.Root.Name), err)
 	}
 	at := doc.Root.find(p.Queue).At
 	switch {
-	case errors.Is(err, queue.ErrAboveMax):
+	case errors.Is(err, lent.ErrAboveMax):
 		at = at.Field("resources").Field("guaranteed")
-	case errors.Is(err, queue.ErrProperty):
+	case errors.Is(err, lent.ErrProperty):
 		at = at.Field("properties")
-	case errors.Is(err, queue.ErrOverCommitted):
+	case errors.Is(err, lent.ErrOverCommitted):
 		at = at.Field("resources")
 	}
 	return doc.Fail(at, strconv.Quote(p.Queue), p.Err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -65,11 +65,11 @@ func TestRun_Errors(t *testing.T) {
 			"requests[1].advance", `"1100000h0m0s"`, ErrValue, ""},
 
 		{"guaranteed above max", `{"cpu": "100"}`, `{"cpu": "100"}, "max": {"cpu": "99"}`, "",
-			"queues.queues[1].resources.guaranteed", `"root.b"`, queue.ErrAboveMax, "guaranteed 100, max 99"},
+			"queues.queues[1].resources.guaranteed", `"root.b"`, lent.ErrAboveMax, "guaranteed 100, max 99"},
 		{"max to enforce is below guaranteed", "", "", enforce(`"queue": "root.b", "max": {"cpu": "99"}`, ""),
-			"requests[0].enforceQuota.max", "cpu=99", queue.ErrAboveMax, "guaranteed 100, max 99"},
+			"requests[0].enforceQuota.max", "cpu=99", lent.ErrAboveMax, "guaranteed 100, max 99"},
 		{"dry run of a max below guaranteed", "", "", enforce(`"queue": "root.b", "max": {"cpu": "99"}`, nothing),
-			"requests[0].enforceQuota.max", "cpu=99", queue.ErrAboveMax, "root.b"},
+			"requests[0].enforceQuota.max", "cpu=99", lent.ErrAboveMax, "root.b"},
 		{"max to enforce at guaranteed, with a delay", `{"cpu": "100"}}`, `{"cpu": "100"}}, "properties": {"quota.preemption.delay": "1s"}`,
 			enforce(`"queue": "root.b", "max": {"cpu": "100"}`, ""),
 			"requests[0].enforceQuota.max", "cpu=100", nil, "max not above guaranteed with delay"},
@@ -79,10 +79,10 @@ func TestRun_Errors(t *testing.T) {
 			"requests[0].enforceQuota", `"root.b"`, nil, "max not above guaranteed with delay"},
 		{"max to enforce above that of the parent, strictly", `"name": "small",`, `"name": "small", "strict": true,`,
 			enforce(`"queue": "root", "max": {"cpu": "99"}`, ""),
-			"requests[0].enforceQuota.max", "cpu=99", queue.ErrOverCommitted, "children are guaranteed 100"},
+			"requests[0].enforceQuota.max", "cpu=99", lent.ErrOverCommitted, "children are guaranteed 100"},
 		{"dry run of it", `"name": "small",`, `"name": "small", "strict": true,`,
 			enforce(`"queue": "root", "max": {"cpu": "99"}`, nothing),
-			"requests[0].enforceQuota.max", "cpu=99", queue.ErrOverCommitted, ""},
+			"requests[0].enforceQuota.max", "cpu=99", lent.ErrOverCommitted, ""},
 
 		{"member with the key of a task", "", "", place(`{"key": "v", "resources": {}}`),
 			"requests[0].job.members[0].key", `"v"`, victims.ErrDuplicate, `member of job "j"`},

@@ -235,7 +235,7 @@ func (r *runner) addPlaced(job *jobs.Job, at jobs.Placement, since time.Time) er
 func (r *runner) setQuotas() error {
 	r.quotas = jobs.NewAllowances(r.cluster.Tree())
 	if r.doc.Strict {
-		r.quotas.Validation = queue.Strict
+		r.quotas.Strict = true
 	}
 	var problems []error
 	for i := range r.doc.Quotas {
@@ -252,7 +252,7 @@ func (r *runner) jobBounds(leaf queue.ID) (bounds []JobBound) {
 	ledger := jobs.Ledger{Cluster: r.cluster, Allowances: r.quotas}
 	ledger.Read(leaf)
 	tree := r.cluster.Tree()
-	for q := range tree.Up(leaf) {
+	for q := range tree.Ancestors(leaf) {
 		b := JobBound{Queue: q, Used: tree.Effective(nil, q)}
 		b.Max = resources.AddOnlyExisting(resources.Limit{}, tree.Max(q), nil)
 		for _, a := range ledger.Accounts() {

@@ -74,10 +74,10 @@ func (r *runner) unshare() error {
 		return nil
 	}
 	var problems []error
-	for q := range r.queues.All() { // the leaves' shares may be more than their parents had
+	for q := range queue.ID(r.queues.Len()) { // the leaves' shares may be more than their parents had
 		problems = append(problems, r.cluster.SetGuaranteed(q, resources.Limit{}))
 	}
-	for q := range r.queues.All() {
+	for q := range queue.ID(r.queues.Len()) {
 		problems = append(problems, r.cluster.SetGuaranteed(q, r.queues.Guaranteed(q)))
 	}
 	if err := errors.Join(problems...); err != nil {

@@ -376,7 +376,7 @@ func treeOf(t *rapid.T, u *Universe, weights []int) *queue.Tree {
 		}
 		return c
 	}
-	tree, err := queue.New(schema, config(0), queue.Lenient)
+	tree, err := queue.NewLenient(schema, config(0))
 	if err != nil {
 		t.Fatal(err)
 	}

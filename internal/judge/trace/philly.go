@@ -200,7 +200,7 @@ func (b *Batch) NewCluster() (*victims.Cluster, error) {
 			Properties: map[string]string{"fair.weight": strconv.FormatInt(b.VCs[i].Weight, 10)},
 		})
 	}
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (w *Workload) NewTeams() (*victims.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := queue.New(schema, root, queue.Strict)
+	tree, err := queue.New(schema, root)
 	if err != nil {
 		return nil, err
 	}

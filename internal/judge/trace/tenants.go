@@ -79,7 +79,7 @@ func newTree(capacity resources.Vector) (*queue.Tree, error) {
 		}
 		root.Children = append(root.Children, tenant)
 	}
-	return queue.New(schema, root, queue.Strict)
+	return queue.New(schema, root)
 }
 
 // guarantee returns v as a limit. A part of nothing is no guarantee.

@@ -48,7 +48,7 @@ root.be.2 none
 root.be.3 none
 `
 	var got strings.Builder
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		fmt.Fprintln(&got, tree.Path(q), tree.Schema().FormatLimit(tree.Guaranteed(q)))
 		if tree.Max(q).Defined != 0 {
 			t.Errorf("%s has a maximum", tree.Path(q))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -86,7 +87,7 @@ func TestTenants(t *testing.T) {
 	}
 	var got []string
 	for q := range tree.Children(queue.Root) {
-		got = append(got, tree.Name(q))
+		got = append(got, trees.Name(tree, q))
 	}
 	want := []struct {
 		class    QoS

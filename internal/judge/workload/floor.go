@@ -2,7 +2,10 @@
 
 package workload
 
-import "github.com/go-preempt/preempt/victims"
+import (
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
 
 // A Floor is the least that a decision without an index has to do: one pass
 // over all tasks that looks the queue of each up, compares its size with what
@@ -24,7 +27,7 @@ type floorTask struct {
 // NewFloor takes the tasks of a cluster of up to four types.
 func NewFloor(c *victims.Cluster) *Floor {
 	f := &Floor{rooms: make([][4]int64, c.Tree().Len())}
-	for q := range c.Tree().All() {
+	for q := range queue.ID(c.Tree().Len()) {
 		copy(f.rooms[q][:], c.Tree().Surplus(nil, q))
 	}
 	for n := range c.Nodes() {

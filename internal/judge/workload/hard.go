@@ -124,7 +124,7 @@ func (h Hard) Build() *victims.Cluster {
 		}
 		sum = resources.Add(sum, sum, sizes[i])
 	}
-	tree, err := queue.New(schema, h.queues(resources.Scale(nil, sum, 2)), queue.Lenient)
+	tree, err := queue.NewLenient(schema, h.queues(resources.Scale(nil, sum, 2)))
 	must(err)
 	c := victims.NewCluster(tree)
 	h.fill(c, sizes, random)

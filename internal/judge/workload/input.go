@@ -23,7 +23,7 @@ type Input struct {
 
 // Build makes a cluster of an input.
 func (in *Input) Build() *victims.Cluster {
-	tree, err := queue.New(in.Schema, in.Queues, queue.Lenient)
+	tree, err := queue.NewLenient(in.Schema, in.Queues)
 	must(err)
 	c := victims.NewCluster(tree)
 	for i := range in.Nodes {
@@ -42,7 +42,7 @@ func (w W) Input() *Input {
 	schema, err := resources.NewSchema(types...)
 	must(err)
 	in := &Input{Schema: schema, Queues: w.queues()}
-	tree, err := queue.New(schema, in.Queues, queue.Lenient)
+	tree, err := queue.NewLenient(schema, in.Queues)
 	must(err)
 	var leaves []queue.ID
 	var apps []string

@@ -57,7 +57,7 @@ func NewMaps(c *victims.Cluster) *Maps {
 	for i := range c.Schema().Len() {
 		m.types = append(m.types, c.Schema().Name(i))
 	}
-	for q := range c.Tree().All() {
+	for q := range queue.ID(c.Tree().Len()) {
 		bound := c.Tree().Guaranteed(q)
 		m.queues[c.Tree().Path(q)] = &mapQueue{
 			used:       m.amounts(c.Tree().Usage(q)),

@@ -17,7 +17,7 @@ import (
 func Racks(nodes, racks int) *victims.Cluster {
 	schema, err := resources.NewSchema("gpu")
 	must(err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "batch"}, {Name: "train"}}}, queue.Strict)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "batch"}, {Name: "train"}}})
 	must(err)
 	c := victims.NewCluster(tree)
 	batch, _ := tree.Lookup("root.batch")

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -46,7 +47,7 @@ type listedTask struct {
 // listingOf lists a cluster.
 func listingOf(c *victims.Cluster) (l listing) {
 	tree := c.Tree()
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		l.Queues = append(l.Queues, listedQueue{tree.Path(q), listedLimit(tree.Guaranteed(q)), listedLimit(tree.Max(q))})
 	}
 	for n := range c.Nodes() {

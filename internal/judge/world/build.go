@@ -20,7 +20,7 @@ func Build(w *World) (*victims.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := queue.New(schema, config(schema, &w.Root), queue.Lenient)
+	tree, err := queue.NewLenient(schema, config(schema, &w.Root))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -127,7 +128,7 @@ func TestBuild(t *testing.T) {
 func sameBooks(t require.TestingT, w *world.World, c *victims.Cluster) {
 	present, coming := w.Usage(false), w.Usage(true)
 	tree := c.Tree()
-	for q := range tree.All() {
+	for q := range queue.ID(tree.Len()) {
 		path := tree.Path(q)
 		require.Equal(t, plain(present[path]), world.AmountsOf(c, tree.Usage(q)), "usage of %s", path)
 		require.Equal(t, plain(coming[path]), world.AmountsOf(c, tree.Effective(nil, q)), "coming usage of %s", path)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -45,7 +46,7 @@ func (l *linter) note(kind, name, format string, args ...any) {
 func findings(doc *scenario.Document, tree *queue.Tree) []Finding {
 	l := linter{doc: doc, tree: tree, counting: tree, all: []Finding{}}
 	if scarce := doc.Options.Scarce; scarce != 0 {
-		l.counting, _ = tree.Counting(new(queue.Tree), &scarce)
+		l.counting, _ = trees.Counting(tree, new(queue.Tree), &scarce)
 	}
 	l.promises()
 	if !doc.Options.FairShares { // else guarantees are the shares of the moment
@@ -100,7 +101,7 @@ func (l *linter) tooLarge() {
 	for i := range l.doc.Tasks {
 		task := &l.doc.Tasks[i]
 		leaf, _ := l.tree.Lookup(task.Queue)
-		for q := range l.tree.Up(leaf) {
+		for q := range l.tree.Ancestors(leaf) {
 			for t, size := range task.Resources {
 				if of := &least[int(q)*types+t]; size > 0 && (*of == nil || size < (*of).Resources[t]) {
 					*of = task
@@ -108,7 +109,7 @@ func (l *linter) tooLarge() {
 			}
 		}
 	}
-	for q := range l.tree.All() {
+	for q := range queue.ID(l.tree.Len()) {
 		for t := range l.doc.Schema.Len() {
 			g, ok := l.guaranteed(q).Bound(t)
 			over := l.tree.Usage(q)[t] - g
@@ -132,7 +133,7 @@ func (l *linter) gangs() {
 			}
 			members++
 			leaf, _ := l.tree.Lookup(task.Queue)
-			for q := range l.tree.Up(leaf) {
+			for q := range l.tree.Ancestors(leaf) {
 				sums[q] = resources.Add(sums[q], sums[q], task.Resources)
 			}
 		}
@@ -169,7 +170,7 @@ func (l *linter) shielded() {
 	if err != nil {
 		return // amounts beyond all bounds: nothing can be said
 	}
-	for q := range l.tree.All() {
+	for q := range queue.ID(l.tree.Len()) {
 		g := l.guaranteed(q)
 		for t := range g.Defined.All() {
 			if l.tree.Usage(q)[t] > g.Value[t] {
@@ -278,7 +279,7 @@ func (l *linter) classes() {
 // above and below, and every priority if there are fences.
 func (l *linter) gain() (gain int64) {
 	var up, down int64
-	for q := range l.tree.All() {
+	for q := range queue.ID(l.tree.Len()) {
 		offset := int64(*l.tree.Policies(q).PriorityOffset)
 		up, down = up+max(0, offset), down+max(0, -offset)
 		if l.tree.Policies(q).PriorityFence == "fence" {

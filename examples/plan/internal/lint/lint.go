@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 )
 
@@ -38,11 +39,11 @@ func Document(text scenario.Text, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	mode := queue.Lenient
+	newTree := queue.NewLenient
 	if doc.Strict {
-		mode = queue.Strict
+		newTree = queue.New
 	}
-	tree, err := queue.New(doc.Schema, doc.Root.Config(), mode)
+	tree, err := newTree(doc.Schema, doc.Root.Config())
 	if err != nil {
 		return nil, doc.Fail(doc.Root.At, "", err)
 	}
@@ -54,7 +55,7 @@ func Document(text scenario.Text, o Options) (*Report, error) {
 	}
 	l, counting := findings(doc, tree), tree
 	if scarce := doc.Options.Scarce; scarce != 0 {
-		counting, _ = tree.Counting(new(queue.Tree), &scarce)
+		counting, _ = trees.Counting(tree, new(queue.Tree), &scarce)
 	}
 	return &Report{doc.Name, l, explore(doc, counting, o)}, nil
 }

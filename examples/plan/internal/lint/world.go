@@ -101,7 +101,7 @@ func explore(doc *scenario.Document, tree *queue.Tree, o Options) *Worlds {
 // one of them.
 func (w *explorer) units() (all []int64) {
 	most := int64(1)
-	for q := range w.tree.All() {
+	for q := range queue.ID(w.tree.Len()) {
 		if g, ok := w.tree.Guaranteed(q).Bound(w.kind); ok {
 			most = max(most, min(g, math.MaxInt64/64)) // a few units of it are an amount, too
 		}
@@ -137,7 +137,7 @@ func (w *explorer) on(leaves []queue.ID, tasks int) bool {
 		return false // in a large tree most choices are alike, and counting them has a cost
 	}
 	w.queues = w.queues[:0]
-	for q := range w.tree.All() {
+	for q := range queue.ID(w.tree.Len()) {
 		if slices.ContainsFunc(leaves, func(leaf queue.ID) bool { return w.tree.Contains(q, leaf) }) {
 			w.queues = append(w.queues, q)
 		}

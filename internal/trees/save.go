@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package queue
+package trees
 
 import (
 	"errors"
@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/saved"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -43,39 +45,36 @@ type warningLine struct {
 	Text  string `json:"text"`
 }
 
-// Save writes the tree without its usage as text for [Load]. Names that are not UTF-8 are
-// an error.
-func (t *Tree) Save(w io.Writer) error {
+// Save writes a tree without its usage as text for [Load]. Names that are not UTF-8 are an
+// error.
+func Save(w io.Writer, t *queue.Tree) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("queues")
-	head := treeLine{Strict: t.strict}
-	for i := range t.schema.Len() {
-		name := t.schema.Name(i)
-		x.Check("type", name)
-		head.Types = append(head.Types, name)
+	schema, inside := t.Schema(), lent.Of(t)
+	head := treeLine{Strict: inside.Strict}
+	for i := range schema.Len() {
+		x.Check("type", schema.Name(i))
+		head.Types = append(head.Types, schema.Name(i))
 	}
 	x.Line("tree", head)
-	for q := range t.All() {
-		p := &t.policies[q]
-		x.Check("queue", t.names[q])
+	for q := range queue.ID(t.Len()) {
+		p := t.Policies(q)
+		x.Check("queue", Name(t, q))
 		// The queue's own policy, and whether its tasks are protected by that or another.
 		preemption := p.Preemption
-		if preemption == Disabled && p.disabledBy != q {
-			preemption = Default
+		if by, ok := DisabledBy(t, q); ok && by != q {
+			preemption = queue.Default
 		}
 		x.Line("queue", queueLine{
-			Depth: t.Depth(q), Name: t.names[q],
-			Guaranteed: saved.Bounds(t.schema, t.Guaranteed(q)), Max: saved.Bounds(t.schema, t.Max(q)),
-			Preemption: string(preemption), Priority: p.PriorityFence, Disabled: p.Preemption == Disabled, OwnLeaf: string(p.WithinQueue), Dynamic: p.Dynamic,
+			Depth: Depth(t, q), Name: Name(t, q),
+			Guaranteed: saved.Bounds(schema, t.Guaranteed(q)), Max: saved.Bounds(schema, t.Max(q)),
+			Preemption: string(preemption), Priority: p.PriorityFence, Disabled: p.Preemption == queue.Disabled, OwnLeaf: string(p.WithinQueue), Dynamic: p.Dynamic,
 			Offset: *p.PriorityOffset, Weight: p.Weight, Delay: p.PreemptionDelay.String(), QuotaDelay: p.QuotaDelay.String(),
 		})
 	}
-	for _, err := range t.warnings {
-		var p *Problem
-		if errors.As(err, &p) {
-			x.Check("warning", p.Err.Error())
-			x.Line("warning", warningLine{p.Queue, p.Err.Error()})
-		}
+	for _, w := range inside.Warnings {
+		x.Check("warning", w.Err.Error())
+		x.Line("warning", warningLine{w.Queue, w.Err.Error()})
 	}
 	if err := x.End(start); err != nil {
 		return fmt.Errorf("queue: save: %w", err)
@@ -83,9 +82,9 @@ func (t *Tree) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what [Tree.Save] has written: the same tree, with its warnings. Give it a
+// Load reads what [Save] has written: the same tree, with its warnings. Give it a
 // [bufio.Reader] if something follows. Errors have the line.
-func Load(r io.Reader) (*Tree, error) {
+func Load(r io.Reader) (*queue.Tree, error) {
 	x := &loader{Reader: saved.NewReader(r), paths: make(map[string]bool)}
 	t, err := x.load()
 	if err != nil {
@@ -99,15 +98,14 @@ type loader struct {
 	*saved.Reader
 	schema   *resources.Schema
 	strict   bool
-	root     *Config
-	path     []*Config // from the root to the queue of the last line
-	ids      []ID      // of these
+	root     *queue.Config
+	path     []*queue.Config // from the root to the queue of the last line
+	disabled []bool          // what they are
 	paths    map[string]bool
-	policies []resolved
-	warnings []error
+	warnings []*lent.Problem
 }
 
-func (x *loader) load() (*Tree, error) {
+func (x *loader) load() (*queue.Tree, error) {
 	start, err := x.Begin("queues")
 	if err != nil {
 		return nil, err
@@ -152,14 +150,14 @@ func (x *loader) addQueue() error {
 		return err
 	}
 	// The first one is the root, and no other one is.
-	if l.Depth < 0 || l.Depth > len(x.path) || l.Depth >= MaxDepth || (l.Depth == 0) != (x.root == nil) {
-		return x.Errorf("queue %q at depth %d after %d above it: %w", l.Name, l.Depth, len(x.path), errDepth)
+	if l.Depth < 0 || l.Depth > len(x.path) || (l.Depth == 0) != (x.root == nil) {
+		return x.Errorf("queue %q at depth %d after %d above it: %w", l.Name, l.Depth, len(x.path), saved.ErrFormat)
 	}
-	p, err := l.policies()
+	p, err := l.policies(l.Depth > 0 && x.disabled[l.Depth-1])
 	if err != nil {
 		return x.Errorf("queue %q: %w", l.Name, err)
 	}
-	c := &Config{Name: l.Name}
+	c := &queue.Config{Name: l.Name, Policies: p}
 	if c.Guaranteed, err = saved.Limit(x.schema, l.Guaranteed); err == nil {
 		c.Max, err = saved.Limit(x.schema, l.Max)
 	}
@@ -177,15 +175,7 @@ func (x *loader) addQueue() error {
 		c = &above.Children[len(above.Children)-1]
 	}
 	x.path = append(x.path, c)
-	r := resolved{Policies: p, disabledBy: ID(len(x.policies))}
-	if l.Disabled && l.Preemption != policyDisabled {
-		if l.Depth == 0 || x.policies[x.ids[l.Depth-1]].Preemption != Disabled {
-			return x.Errorf("queue %q: %w: disabled, below no such queue", l.Name, ErrProperty)
-		}
-		r.disabledBy = x.policies[x.ids[l.Depth-1]].disabledBy
-	}
-	x.ids = append(x.ids[:l.Depth], ID(len(x.policies)))
-	x.policies = append(x.policies, r)
+	x.disabled = append(x.disabled[:l.Depth], l.Disabled)
 	names := make([]string, len(x.path))
 	for i, c := range x.path {
 		names[i] = c.Name
@@ -193,39 +183,38 @@ func (x *loader) addQueue() error {
 	path := strings.Join(names, ".")
 	// Also here, where the line is known.
 	if x.paths[path] {
-		return x.Errorf("%w: a second queue %q", errName, path)
+		return x.Errorf("a second queue %q: %w", path, saved.ErrFormat)
 	}
 	x.paths[path] = true
-	for _, err := range badBounds(x.schema, promise{c.Name, c.Guaranteed, c.Max}) {
-		return x.Errorf("queue %q: %w", path, err)
-	}
-	if c.Name == "" || strings.Contains(c.Name, ".") {
-		return x.Errorf("%w: queue %q", errName, c.Name)
-	}
 	return nil
 }
 
-// policies returns what a line says of the policies, if all of it is in range.
-func (l *queueLine) policies() (p Policies, err error) {
-	p = Policies{Preemption: Preemption(l.Preemption), PriorityFence: l.Priority, WithinQueue: WithinQueue(l.OwnLeaf),
+// policies returns what a line says of the policies, if all of it is in range. Above the queue
+// one may be disabled.
+func (l *queueLine) policies(above bool) (p queue.Policies, err error) {
+	p = queue.Policies{Preemption: queue.Preemption(l.Preemption), PriorityFence: l.Priority, WithinQueue: queue.WithinQueue(l.OwnLeaf),
 		Dynamic: l.Dynamic, PriorityOffset: new(l.Offset), Weight: l.Weight}
-	_, known := within(l.OwnLeaf)
-	if !isPreemption(l.Preemption) || !isPriority(l.Priority) || !known && l.OwnLeaf != "" || l.Weight < 1 {
-		return p, fmt.Errorf("%w: preemption %q, priority %q, ownLeaf %q, weight %d", ErrProperty, l.Preemption, l.Priority, l.OwnLeaf, l.Weight)
+	inherited := l.Disabled && p.Preemption == queue.Default
+	if inherited {
+		p.Preemption = ""
 	}
-	if l.Disabled {
-		p.Preemption = Disabled
+	words := slices.Contains([]queue.Preemption{queue.Default, queue.Fence, queue.Disabled}, queue.Preemption(l.Preemption)) &&
+		slices.Contains([]string{"default", "fence"}, l.Priority) &&
+		slices.Contains([]queue.WithinQueue{"", queue.Never, queue.Met, queue.Branch}, p.WithinQueue)
+	if !words || inherited && !above || !inherited && l.Disabled != (p.Preemption == queue.Disabled) || l.Weight < 1 {
+		return p, fmt.Errorf("preemption %q, disabled %t, priority %q, ownLeaf %q, weight %d: %w",
+			l.Preemption, l.Disabled, l.Priority, l.OwnLeaf, l.Weight, saved.ErrFormat)
 	}
 	delay, err := time.ParseDuration(l.Delay)
 	quota, bad := time.ParseDuration(l.QuotaDelay)
 	if err = errors.Join(err, bad); err != nil || delay < 0 || quota < 0 {
-		return p, fmt.Errorf("%w: delay %q, quotaDelay %q", ErrProperty, l.Delay, l.QuotaDelay)
+		return p, fmt.Errorf("delay %q, quotaDelay %q: %w", l.Delay, l.QuotaDelay, saved.ErrFormat)
 	}
 	p.PreemptionDelay, p.QuotaDelay = &delay, &quota
 	return p, nil
 }
 
-// addWarning brings a warning back: its text, and of which kind it is.
+// addWarning brings a warning back.
 func (x *loader) addWarning() error {
 	var l warningLine
 	if err := x.Decode(&l); err != nil {
@@ -234,24 +223,18 @@ func (x *loader) addWarning() error {
 	if !x.paths[l.Queue] {
 		return x.Errorf("warning of queue %q, which there is not: %w", l.Queue, saved.ErrFormat)
 	}
-	for _, kind := range []error{ErrProperty, errPolicy, ErrOverCommitted, errNoEffect, errNeverPreempts} {
-		if before, after, ok := strings.Cut(l.Text, kind.Error()); ok {
-			x.warnings = append(x.warnings, &Problem{Queue: l.Queue, Err: fmt.Errorf("%s%w%s", before, kind, after)})
-			return nil
-		}
-	}
-	x.warnings = append(x.warnings, &Problem{Queue: l.Queue, Err: errors.New(l.Text)})
+	x.warnings = append(x.warnings, &lent.Problem{Queue: l.Queue, Kind: queue.ErrConfig, Err: errors.New(l.Text)})
 	return nil
 }
 
 // tree makes the tree of what was read.
-func (x *loader) tree() (*Tree, error) {
-	// All checks that need no more than the bounds are those of New. Strictness is
-	// for changes to come: shares may have over-committed a strict tree.
-	t, err := New(x.schema, *x.root, Lenient)
+func (x *loader) tree() (*queue.Tree, error) {
+	// Strictness is for changes to come: shares may have
+	// over-committed a strict tree.
+	t, err := queue.NewLenient(x.schema, *x.root)
 	if err != nil {
 		return nil, x.Errorf("%w", err)
 	}
-	t.strict, t.policies, t.warnings = x.strict, slices.Clip(x.policies), x.warnings
+	lent.Of(t).Strict, lent.Of(t).Warnings = x.strict, x.warnings
 	return t, nil
 }
