@@ -105,7 +105,7 @@ var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func BenchmarkEnforce_Options(b *testing.B) {
 	c := broad(b, 10_000, 100)
 	p, _ := c.Tree().Lookup("root.p")
-	byTraits := quota.LeafOrder(quota.TaskTraits(), c.Capacity())
+	byTraits := quota.ByTraits(c.Capacity())
 	for _, test := range []struct {
 		name string
 		e    quota.Enforcer

@@ -14,16 +14,15 @@ const CompleteCandidates = completeCandidates
 
 var ErrGuaranteed = errGuaranteed
 
-// TaskTraits returns the traits of the tasks of a cluster.
-func TaskTraits() Traits[*victims.Task] {
-	return Traits[*victims.Task]{
-		Originator: func(t *victims.Task) bool { return t.Originator },
-		Priority:   func(t *victims.Task) int32 { return t.Priority },
-		OptedOut:   func(t *victims.Task) bool { return t.OptedOut },
-		Created:    func(t *victims.Task) time.Time { return t.Created },
-		Size:       func(t *victims.Task) resources.Vector { return t.Size },
-		Key:        func(t *victims.Task) string { return t.Key },
+// ByTraits is the order of tasks by traits.
+func ByTraits(capacity resources.Vector) func(a, b *victims.Task) int {
+	of := func(t *victims.Task) victims.Traits {
+		return victims.Traits{
+			Originator: t.Originator, Priority: t.Priority, OptedOut: t.OptedOut, Created: t.Created, Key: t.Key,
+			Share: resources.DominantShare(t.Size, capacity),
+		}
 	}
+	return func(a, b *victims.Task) int { return of(a).Compare(of(b)) }
 }
 
 // allDue appends the queues whose quota may be enforced now to dst, and returns it: clock

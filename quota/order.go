@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/word"
@@ -38,30 +37,7 @@ var orderWords = word.Table{Of: "quota.Order", Words: []string{DefaultOrder: "de
 // String returns the stable word for the order.
 func (o Order) String() string { return orderWords.Word(uint8(o)) }
 
-// Traits are how [LeafOrder] reads a task of your own type. All are needed.
-type Traits[T any] struct {
-	Originator func(T) bool
-	Priority   func(T) int32
-	OptedOut   func(T) bool
-	Created    func(T) time.Time // the zero time is that of the oldest tasks
-	Size       func(T) resources.Vector
-	Key        func(T) string
-}
-
-// LeafOrder returns [DefaultOrder] for tasks of any type. Compose orders for
-// [Enforcer].Compare with [victims.Then].
-func LeafOrder[T any](of Traits[T], capacity resources.Vector) func(a, b T) int {
-	return victims.Then(
-		victims.ByFlag(of.Originator),
-		victims.By(of.Priority),
-		victims.ByFlag(of.OptedOut),
-		victims.ByTime(of.Created),
-		victims.BySize(of.Size, capacity),
-		victims.By(of.Key),
-	)
-}
-
-// The order of tasks is LeafOrder, packed into two numbers that most comparisons
+// The order of tasks is that of victims.Traits, packed into two numbers that most comparisons
 // decide by: order and age. In order stand, from the lowest bit on, opting out,
 // priority and originators. Above them stands the place of the node, with Pack,
 // or how well the types match, with ClosestMatch. An order of the caller takes

@@ -5,7 +5,6 @@ package quota_test
 import (
 	"fmt"
 	"log"
-	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
@@ -13,44 +12,6 @@ import (
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
-
-// A pod is a task of somebody else's. No cluster is needed to sort pods as the
-// enforcer takes tasks.
-type pod struct {
-	name     string
-	class    int32
-	driver   bool
-	critical bool
-	born     time.Time
-	request  resources.Vector
-}
-
-// Pods in the order in which a quota takes them.
-func ExampleLeafOrder() {
-	order := quota.LeafOrder(quota.Traits[pod]{
-		Originator: func(p pod) bool { return p.driver },
-		Priority:   func(p pod) int32 { return p.class },
-		OptedOut:   func(p pod) bool { return p.critical },
-		Created:    func(p pod) time.Time { return p.born },
-		Size:       func(p pod) resources.Vector { return p.request },
-		Key:        func(p pod) string { return p.name },
-	}, resources.Vector{16})
-	ago := func(d time.Duration) time.Time { return now.Add(-d) }
-	pods := []pod{
-		{name: "driver", driver: true, born: ago(time.Minute), request: resources.Vector{1}},
-		{name: "web", class: 10, born: ago(time.Minute), request: resources.Vector{1}},
-		{name: "dns", critical: true, born: ago(time.Minute), request: resources.Vector{1}},
-		{name: "large", born: ago(time.Hour), request: resources.Vector{8}},
-		{name: "small", born: ago(time.Hour), request: resources.Vector{2}},
-		{name: "young", born: ago(time.Minute), request: resources.Vector{8}},
-	}
-	slices.SortFunc(pods, order)
-	for _, p := range pods {
-		fmt.Print(p.name, " ")
-	}
-	// Output:
-	// young small large dns web driver
-}
 
 // orderCluster has a leaf with tasks of 2 and 4 on node n1, and one of 3 on n2,
 // from the youngest to the oldest.
@@ -85,7 +46,8 @@ func orderCluster() (*victims.Cluster, queue.ID) {
 // The orders of the enforcer, and one of the caller's: the largest first.
 func ExampleOrder() {
 	c, lab := orderCluster()
-	largest := victims.Reverse(victims.BySize(func(t *victims.Task) resources.Vector { return t.Size }, c.Capacity()))
+	share := func(t *victims.Task) resources.Share { return resources.DominantShare(t.Size, c.Capacity()) }
+	largest := func(a, b *victims.Task) int { return share(b).Compare(share(a)) }
 	for _, e := range []quota.Enforcer{
 		{},
 		{Order: quota.ClosestMatch}, // young uses a gpu as well

@@ -17,26 +17,26 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// LeafOrder is the order that the enforcer packs into numbers: given as an order
+// The order of traits is the one that the enforcer packs into numbers: given as an order
 // of the caller's, it decides the same, with every order of types and nodes.
-func TestLeafOrder_IsTheDefault(t *testing.T) { rapid.Check(t, propertyLeafOrder) }
+func TestTraits_AreTheDefault(t *testing.T) { rapid.Check(t, propertyTraits) }
 
-func FuzzLeafOrder(f *testing.F) {
+func FuzzTraits(f *testing.F) {
 	seedFuzz(f)
-	f.Fuzz(rapid.MakeFuzz(propertyLeafOrder))
+	f.Fuzz(rapid.MakeFuzz(propertyTraits))
 }
 
-func propertyLeafOrder(t *rapid.T) {
+func propertyTraits(t *rapid.T) {
 	c := draw(t)
 	cluster := c.build(t)
 	want := keys(c.enforce(t, cluster))
 	e := c.enforcer(cluster)
-	e.Compare = quota.LeafOrder(quota.TaskTraits(), cluster.Capacity())
+	e.Compare = quota.ByTraits(cluster.Capacity())
 	q, _ := cluster.Tree().Lookup(c.Queue)
 	var o quota.Outcome
 	require.NoError(t, e.Enforce(&o, quota.Quota{Queue: q, Max: c.limit(c.Max)}, world.Epoch))
 	if got := keys(&o); !slices.Equal(want, got) {
-		t.Fatalf("%v, and by LeafOrder %v\n%v", want, got, c)
+		t.Fatalf("%v, and by traits %v\n%v", want, got, c)
 	}
 }
 

@@ -426,37 +426,30 @@ type Placing struct {
 	Coming bool
 }
 
-// Then combines orders: each is asked in turn until one is not 0. Let the last be [By] a
-// key.
-//
-// An order is negative if a is to be stopped before b, positive if b is, and 0 for a tie.
-// It must be a strict weak order (package preempttest checks it) that depends on its
-// arguments only, and must not keep or change them. It is for [slices.SortFunc] and
-// quota.Enforcer.
-func Then[T any](orders ...func(a, b T) int) func(a, b T) int {
-	return func(a, b T) int {
-		for _, order := range orders {
-			if c := order(a, b); c != 0 {
-				return c
-			}
-		}
-		return 0
-	}
+// Traits are what decides who of a queue stops first, read from a task of any type. Compose
+// an order of your own by [cmp.Or], for [slices.SortFunc] or quota.Enforcer.
+type Traits struct {
+	Originator bool
+	Priority   int32
+	OptedOut   bool
+	Created    time.Time       // the zero time is that of the oldest tasks
+	Share      resources.Share // of the cluster; see [resources.DominantShare]
+	Key        string
 }
 
-// Reverse returns the opposite order.
-func Reverse[T any](order func(a, b T) int) func(a, b T) int {
-	return func(a, b T) int { return order(b, a) }
-}
-
-// By orders tasks by a value, the smaller first.
-func By[T any, V cmp.Ordered](of func(T) V) func(a, b T) int {
-	return func(a, b T) int { return cmp.Compare(of(a), of(b)) }
-}
-
-// ByFlag orders tasks by a flag, false first.
-func ByFlag[T any](of func(T) bool) func(a, b T) int {
-	return func(a, b T) int { return falseFirst(of(a), of(b)) }
+// Compare is negative if a task of t stops before one of u, and positive if after:
+// originators last, then lower priority first, opted-out tasks last, younger first, smaller
+// first, by key. It is 0 only if all of these are equal.
+func (t Traits) Compare(u Traits) int {
+	return cmp.Or(
+		falseFirst(t.Originator, u.Originator),
+		cmp.Compare(t.Priority, u.Priority),
+		falseFirst(t.OptedOut, u.OptedOut),
+		falseFirst(t.Created.IsZero(), u.Created.IsZero()),
+		u.Created.Compare(t.Created),
+		t.Share.Compare(u.Share),
+		cmp.Compare(t.Key, u.Key),
+	)
 }
 
 func falseFirst(a, b bool) int {
@@ -467,22 +460,4 @@ func falseFirst(a, b bool) int {
 		return -1
 	}
 	return +1
-}
-
-// ByTime orders tasks by a time, the later first. The zero time comes last.
-func ByTime[T any](of func(T) time.Time) func(a, b T) int {
-	return func(a, b T) int {
-		x, y := of(a), of(b)
-		if x.IsZero() || y.IsZero() {
-			return falseFirst(x.IsZero(), y.IsZero())
-		}
-		return y.Compare(x)
-	}
-}
-
-// BySize orders tasks by dominant share of a capacity, the smaller first.
-func BySize[T any](of func(T) resources.Vector, capacity resources.Vector) func(a, b T) int {
-	return func(a, b T) int {
-		return resources.DominantShare(of(a), capacity).Compare(resources.DominantShare(of(b), capacity))
-	}
 }

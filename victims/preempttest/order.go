@@ -10,8 +10,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestOrder tests Compare of package quota's Enforcer, and orders of [victims.Then]: a
-// strict weak order, which is 0 for equal tasks, opposite the other way round, and
+// TestOrder tests Compare of package quota's Enforcer: a strict weak order, which is 0 for equal tasks, opposite the other way round, and
 // transitive, ties included. The cost is O(n²).
 func TestOrder(order func(a, b *victims.Task) int, tasks []victims.Task) error {
 	c := comparison[victims.Task]{

@@ -25,19 +25,15 @@ func tasks() []victims.Task {
 	}
 }
 
-func priorityOf(t *victims.Task) int32 { return t.Priority }
+func traits(t *victims.Task) victims.Traits {
+	return victims.Traits{Priority: t.Priority, Share: resources.DominantShare(t.Size, resources.Vector{7}), Key: t.Key}
+}
 
 // TestTestOrder_Orders has the orders of package victims, which are sound.
 func TestTestOrder_Orders(t *testing.T) {
-	byPriority := victims.By(priorityOf)
-	byKey := victims.By(func(t *victims.Task) string { return t.Key })
 	for name, order := range map[string]func(a, b *victims.Task) int{
-		"By":         byPriority,
-		"Reverse":    victims.Reverse(byPriority),
-		"ByFlag":     victims.ByFlag(func(t *victims.Task) bool { return t.OptedOut }),
-		"ByTime":     victims.ByTime(func(t *victims.Task) time.Time { return t.Created }),
-		"BySize":     victims.BySize(func(t *victims.Task) resources.Vector { return t.Size }, resources.Vector{7}),
-		"Then":       victims.Then(byPriority, byKey),
+		"traits":     func(a, b *victims.Task) int { return traits(a).Compare(traits(b)) },
+		"priority":   func(a, b *victims.Task) int { return cmp.Compare(a.Priority, b.Priority) },
 		"no opinion": func(a, b *victims.Task) int { return 0 },
 	} {
 		require.NoError(t, preempttest.TestOrder(order, tasks()), name)
