@@ -208,3 +208,22 @@ func TestWarningsCopies(t *testing.T) {
 	tree.Warnings()[0] = nil
 	require.Equal(t, []string{`queue: root: bad property: priority.offset "high": want a 32-bit integer`}, texts(tree.Warnings()...))
 }
+
+// TestErrConfig shows that errors are of one of two kinds, and which.
+func TestErrConfig(t *testing.T) {
+	_, err := New(schema, with(node("root", "gpu=1", "gpu=0", node("a.b", "", "")), "fair.weight", "0"))
+	require.ErrorIs(t, err, ErrConfig)
+	require.NotErrorIs(t, err, ErrReadOnly)
+	for _, problem := range err.(interface{ Unwrap() []error }).Unwrap() {
+		require.ErrorIs(t, problem, ErrConfig)
+	}
+	tree := mustNew(t, node("root", "", ""), lenient)
+	require.ErrorIs(t, tree.Add(Root, vector("gpu=-1")), ErrConfig)
+	require.ErrorIs(t, tree.SetMax(Root, limit("gpu=-1")), ErrConfig)
+	config := node("root", "", "")
+	require.ErrorIs(t, config.Add("root.x", Config{}), ErrConfig)
+	tree.in().ReadOnly = true
+	require.ErrorIs(t, tree.Add(Root, nil), ErrReadOnly)
+	require.NotErrorIs(t, tree.Add(Root, nil), ErrConfig)
+	require.NoError(t, tree.Clone().Add(Root, nil))
+}

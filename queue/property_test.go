@@ -276,3 +276,17 @@ func FuzzProperty(f *testing.F) {
 		require.GreaterOrEqual(t, *tree.Policies(1).QuotaDelay, time.Duration(0))
 	})
 }
+
+// TestInheritProperties_Below has a queue in the middle that says so: those below it inherit,
+// down to the leaves, and nobody else does. What it inherits itself is what it says.
+func TestInheritProperties_Below(t *testing.T) {
+	b := with(node("b", "", "", node("m", "", "", node("x", "", "")), with(node("y", "", ""), "quota.preemption.delay", "2h")), "quota.preemption.delay", "1h")
+	b.InheritProperties = true
+	root := with(node("root", "", "", node("a", "", ""), b), "quota.preemption.delay", "3h")
+	tree := mustNew(t, root, strict)
+	for path, want := range map[string]time.Duration{
+		"root": 3 * time.Hour, "root.a": 0, "root.b": time.Hour, "root.b.m": time.Hour, "root.b.m.x": time.Hour, "root.b.y": 2 * time.Hour,
+	} {
+		require.Equal(t, want, *tree.Policies(mustLookup(t, tree, path)).QuotaDelay, path)
+	}
+}

@@ -182,12 +182,19 @@ func (y *cycle) cheaper(a, b victims.TaskID) int {
 	c := y.core.cluster
 	s, t := c.TaskView(a), c.TaskView(b)
 	return cmp.Or(
-		victims.ByFlag(func(t *victims.Task) bool { return t.OptedOut })(&s, &t),
-		victims.ByFlag(y.overruns)(&s, &t),
+		cmp.Compare(oneIf(s.OptedOut), oneIf(t.OptedOut)),
+		cmp.Compare(oneIf(y.overruns(&s)), oneIf(y.overruns(&t))),
 		cmp.Compare(s.Priority, t.Priority),
 		t.Scheduled.Compare(s.Scheduled),
 		cmp.Compare(s.Key, t.Key),
 	)
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // overruns reports whether a task draws on a budget with nothing left.
