@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -90,4 +91,34 @@ func TestPlanner_LessWorkLater(t *testing.T) {
 			require.Equal(t, tt.want, f.victimsFor(&victims.Planner{}, tt.ask))
 		})
 	}
+}
+
+// Of nodes with plans that cost the same the first in node order is taken, though a search looks at
+// a few from everywhere first.
+func TestPlanner_FirstOfEqualNodes(t *testing.T) {
+	f := newTypedFixture(t, "cpu", "gpu")
+	for n := range 70 {
+		name := fmt.Sprintf("n%02d", n)
+		f.sized(name, 3, 3)
+		f.run("small-"+name, name, resources.Vector{1, 1}, func(t *victims.Task) { t.Scheduled = now.Add(-time.Second) })
+		ago := 100 * time.Hour
+		if n == 1 || n == 64 {
+			ago = time.Minute
+		}
+		f.run("on-"+name, name, resources.Vector{2, 2}, func(t *victims.Task) { t.Scheduled = now.Add(-ago) })
+	}
+	require.Equal(t, []string{"on-n01"}, f.victimsFor(&victims.Planner{}, resources.Vector{2, 2}))
+}
+
+// What a single victim frees for headroom is not freed in vain, though the node lacks less.
+func TestPlanner_OneVictimForBoth(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "p", Max: slots(11), Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: slots(100)}}},
+	}})
+	f.node("n0", 10)
+	f.node("n1", 9)
+	young := func(t *victims.Task) { t.Scheduled = now }
+	f.task("six", "p.a", "n0", 6, young)
+	f.task("five", "p.a", "n1", 5, young)
+	require.Equal(t, []string{"five"}, keysOf(f.decide(&victims.Planner{}, f.ask("x", "p.b", 5))))
 }
