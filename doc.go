@@ -117,8 +117,8 @@
 // Checkpoints: [victims.Cluster.SetCheckpoint]. What a task is worth to you:
 // [victims.Cluster.SetCost].
 //
-// Gangs that run: name the job in its tasks, and say by [victims.Rules].Minimum how many
-// members it needs (DESIGN.md, Whole gangs). To place a gang use package jobs.
+// Gangs that run: name the job in its tasks, and say by [victims.Cluster.SetMinMembers] how
+// many members it needs (DESIGN.md, Whole gangs). To place a gang use package jobs.
 //
 // Least running times: Exempt, or package toleration.
 //

@@ -55,15 +55,8 @@ func play(t *rapid.T) *played {
 		asks: world.PlannerOf(cluster, &load.Options), ports: make(map[string][]string), seen: make(map[string]int),
 	}
 	p.enter(load.Asks)
-	inWorld := p.asks.Minimum
-	p.asks.Minimum = func(name string) int {
-		if i := slices.IndexFunc(p.jobs, func(j *jobs.Job) bool { return j.Name == name }); i >= 0 {
-			return max(p.jobs[i].MinMembers, 1)
-		}
-		if inWorld == nil {
-			return 0
-		}
-		return inWorld(name)
+	for _, j := range p.jobs {
+		p.must(cluster.SetMinMembers(j.Name, max(j.MinMembers, 1)))
 	}
 	p.asks.Blockers = p.blockers
 	p.gangs = jobs.Planner{Cluster: cluster, Rules: p.asks.Rules}
@@ -223,7 +216,7 @@ func (p *played) lower() {
 	if p.cluster.SetMax(id, world.LimitOf(p.cluster, limit)) != nil {
 		return // below what children are guaranteed
 	}
-	e := quota.Enforcer{Cluster: p.cluster, Rules: quota.Rules{Minimum: p.asks.Minimum}}
+	e := quota.Enforcer{Cluster: p.cluster}
 	var o quota.Outcome
 	p.must(e.Enforce(&o, quota.Quota{Queue: id, Max: world.LimitOf(p.cluster, limit)}, p.o.Now))
 	x := &taking{counts: func(string) bool { return true }, kinds: make(map[string]bool)}
@@ -265,7 +258,7 @@ func (p *played) take(x *taking, stopped []victims.Victim, ch victims.Change) {
 			Key: t.Key, Queue: p.cluster.Tree().Path(t.Queue), Size: world.AmountsOf(p.cluster, t.Size), Priority: t.Priority,
 		})
 		x.kinds["blocker"] = x.kinds["blocker"] || stopped[i].Blocks
-		x.kinds["gang"] = x.kinds["gang"] || t.Job != "" && p.asks.Minimum(t.Job) > 1
+		x.kinds["gang"] = x.kinds["gang"] || p.cluster.MinMembers(t.Job) > 1
 		p.comeBack(&t)
 	}
 	p.must(p.cluster.Apply(ch))

@@ -115,16 +115,14 @@ type host struct {
 }
 
 func newHost(c *victims.Cluster) *host {
+	world.SetMinimums(c, map[string]int{"j": 1, "jj": 2})
 	return &host{
 		now: world.Epoch, cluster: c, rounds: &jobs.Rounds{Cluster: c}, timing: quota.NewTiming(c.Tree()),
-		planner:  victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet, Minimum: hostMinimum}},
-		gangs:    jobs.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet, Minimum: hostMinimum}},
-		enforcer: quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: hostMinimum}},
+		planner:  victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
+		gangs:    jobs.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
+		enforcer: quota.Enforcer{Cluster: c},
 	}
 }
-
-// hostMinimum is that of some jobs.
-func hostMinimum(job string) int { return len(job) % 3 }
 
 // save writes everything into one file.
 func (h *host) save(w io.Writer) error {
@@ -155,7 +153,7 @@ func (h *host) picture() string {
 		fmt.Fprintln(&b, id, c.Node(id), c.Free(nil, id), c.ComingFree(nil, id), c.UnknownUsage(nil, id), c.Closed(id), slices.Collect(c.TasksOn(id)))
 	}
 	for id := range c.Tasks() {
-		fmt.Fprintln(&b, id, c.Task(id), slices.Collect(c.JobTasks(c.Job(id))))
+		fmt.Fprintln(&b, id, c.Task(id), slices.Collect(c.JobTasks(c.Job(id))), c.MinMembers(c.Job(id)))
 	}
 	for id := range c.Grants() {
 		var w victims.Waiting

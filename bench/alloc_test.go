@@ -90,7 +90,7 @@ func TestNoAllocsRules(t *testing.T) {
 		for _, k := range []int64{1, 4} {
 			s := hard(k, "a plan")
 			require.Equal(t, victims.Preempts, s.Decision.Outcome)
-			a := victims.Auditor{Cluster: c, Rules: victims.Rules{Minimum: s.Planner.Minimum, Filter: s.Planner.Filter, OwnLeaf: s.Planner.OwnLeaf}, Blockers: s.Planner.Blockers}
+			a := victims.Auditor{Cluster: c, Rules: victims.Rules{Filter: s.Planner.Filter, OwnLeaf: s.Planner.OwnLeaf}, Blockers: s.Planner.Blockers}
 			noAllocs(t, fmt.Sprintf("audit of %v/k=%d", h, k), func() { require.Empty(t, a.Audit(nil, &s.Decision.Plan, workload.Now)) })
 		}
 		require.Equal(t, victims.Refused, hard(1000, "a refusal").Decision.Outcome)

@@ -21,7 +21,7 @@ import (
 // auditor returns an auditor of the town with the options of its planner.
 func (w *town) auditor() *jobs.Auditor {
 	p := w.planner()
-	return &jobs.Auditor{Cluster: p.Cluster, ByPriority: p.ByPriority, Allowances: p.Allowances, Rules: victims.Rules{Minimum: p.Minimum, Exempt: p.Exempt}}
+	return &jobs.Auditor{Cluster: p.Cluster, ByPriority: p.ByPriority, Allowances: p.Allowances, Rules: victims.Rules{Exempt: p.Exempt}}
 }
 
 // plan returns a plan of one's own: members on nodes, and victims by key.

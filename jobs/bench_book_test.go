@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -52,16 +53,17 @@ func BenchmarkLedger(b *testing.B) {
 func BenchmarkAudit(b *testing.B) {
 	for _, test := range []struct {
 		name    string
-		minimum func(string) int
-	}{{"alone", nil}, {"gangs", func(string) int { return 4 }}} {
+		minimum int
+	}{{"alone", 0}, {"gangs", 4}} {
 		b.Run("nodes=1000/tasks=10/members=64/by="+test.name, func(b *testing.B) {
 			c := fullCluster(b, 1000, 10)
-			p := jobs.Planner{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: test.minimum}}
+			world.SetEveryMinimum(c, func(string) int { return test.minimum })
+			p := jobs.Planner{ByPriority: true, Cluster: c}
 			job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 			var d jobs.Decision
 			require.NoError(b, p.Decide(&d, job, benchNow))
 			require.Equal(b, victims.Preempts, d.Outcome)
-			a := jobs.Auditor{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: test.minimum}}
+			a := jobs.Auditor{ByPriority: true, Cluster: c}
 			var found []victims.Violation
 			b.ReportAllocs()
 			for b.Loop() {

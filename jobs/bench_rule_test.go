@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -38,7 +39,7 @@ var ruled = []struct {
 		used := slices.Clone(p.Cluster.Tree().Usage(train))
 		require.NoError(b, p.Cluster.SetGuaranteed(train, resources.Limit{Value: used, Defined: 3}))
 	}},
-	{"gangs", func(_ testing.TB, p *jobs.Planner) { p.Minimum = func(string) int { return 3 } }},
+	{"gangs", func(_ testing.TB, p *jobs.Planner) { world.SetEveryMinimum(p.Cluster, func(string) int { return 3 }) }},
 }
 
 // underBudgets puts every task into one of many budgets, four tasks into each.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/ratio"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -109,11 +110,11 @@ func BenchmarkDecideCoupled(b *testing.B) {
 			total := p.Cluster.Tree().Usage(queue.Root)[0]
 			require.NoError(b, p.Cluster.SetMax(queue.Root, resources.Limit{Value: resources.Vector{total, 0}, Defined: 1}))
 		}, victims.Preempts},
-		{"gangs", func(b *testing.B, p *jobs.Planner) { p.Minimum = func(string) int { return 4 } }, victims.Preempts},
-		{"surplus", func(b *testing.B, p *jobs.Planner) { p.Minimum = func(string) int { return 3 } }, victims.Preempts},
+		{"gangs", func(b *testing.B, p *jobs.Planner) { world.SetEveryMinimum(p.Cluster, func(string) int { return 4 }) }, victims.Preempts},
+		{"surplus", func(b *testing.B, p *jobs.Planner) { world.SetEveryMinimum(p.Cluster, func(string) int { return 3 }) }, victims.Preempts},
 		{"no-way", func(b *testing.B, p *jobs.Planner) {
 			guarantee(b, p.Cluster, 100)
-			p.Minimum = func(string) int { return 4 }
+			world.SetEveryMinimum(p.Cluster, func(string) int { return 4 })
 		}, victims.Refused},
 	} {
 		b.Run(fmt.Sprintf("nodes=1000/tasks=10/members=64/by=%s", test.name), func(b *testing.B) {

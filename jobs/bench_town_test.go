@@ -54,7 +54,8 @@ func BenchmarkTowns(b *testing.B) {
 	for _, nodes := range []int{8, 16, 32, 64} {
 		b.Run(fmt.Sprintf("full/nodes=%d", nodes), func(b *testing.B) {
 			c := fullCluster(b, nodes, 6)
-			p := jobs.Planner{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return 3 }}}
+			world.SetEveryMinimum(c, func(string) int { return 3 })
+			p := jobs.Planner{ByPriority: true, Cluster: c}
 			var d jobs.Decision
 			for b.Loop() {
 				var sum tally

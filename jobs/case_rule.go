@@ -20,7 +20,6 @@ import (
 type rules struct {
 	eligible eligible.Rules
 	exempts  func(victims.Exemption) (until time.Time, exempt bool)
-	minimum  func(job string) int // Planner.Minimum
 	own      eligible.Own
 	ask      victims.Ask // the first member without a place, for the caller's exemptions
 	now      time.Time
@@ -34,7 +33,7 @@ type rules struct {
 
 // begin makes the rules those of a planner at an instant.
 func (r *rules) begin(p *Planner, now time.Time) {
-	r.exempts, r.minimum = p.Exempt, p.Minimum
+	r.exempts = p.Exempt
 	r.now, r.horizon, r.strict, r.stage = now, now, p.StrictPriority, byPriority
 	r.weights.Set(p.Cluster.Capacity())
 }

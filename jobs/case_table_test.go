@@ -34,7 +34,6 @@ func TestGangs_Table(t *testing.T) {
 		{"above its minimum", "0: a1/g2 b1/g2 c1/g2", 1, true, true, "[a b c] a b c"},
 		{"at its minimum", "0: a1/g2 b1/g2", 0, true, false, "[a b]"},
 		{"below its minimum", "0: a1/g9", 0, true, false, "[a]"},
-		{"of no minimum", "0: a1/g0 b1/g0", 2, true, false, "a b"},
 		{"one is too high", "0: a1/g2 b1p9/g2", 0, false, false, ""},
 		{"one is too high, and spared", "0: a1/g2 b1/g2 c1p9/g2", 1, false, true, "a b"},
 		{"as many candidates as surplus", "0: a1/g2 b1p9/g2 c1p9/g2", 1, false, false, "a"},

@@ -130,7 +130,7 @@ func (c *jobCase) gatherIn(s scope) {
 				// A member counts for its job whether it is a candidate or not: one that
 				// may not go keeps the job from going as a whole.
 				g = c.noteMember(&t)
-			case !in || t.Job != "" && c.rules.minimum != nil && c.rules.minimum(t.Job) > 0:
+			case !in || c.c.MinMembers(t.Job) > 0:
 				continue
 			}
 			if t.State == victims.Granted || c.rules.veto(&t) != 0 || c.rules.exempt(c.c, id) {
@@ -198,19 +198,16 @@ func (c *jobCase) tasksOf(u int32) []int32 {
 
 // noteMember counts a task of a job and returns the row of its gang, or -1.
 func (c *jobCase) noteMember(t *victims.Task) int32 {
-	minimum := c.rules.minimum
-	if t.Job == "" || minimum == nil {
-		return -1
-	}
 	job := t.Job
-	if job == c.job.Name {
+	minimum := c.c.MinMembers(job)
+	if minimum == 0 || job == c.job.Name {
 		return -1
 	}
 	i, ok := c.gangOf[job]
 	if !ok {
 		i = int32(len(c.gangs))
 		c.gangOf[job] = i
-		c.gangs = append(c.gangs, gang{name: job, minimum: minimum(job)})
+		c.gangs = append(c.gangs, gang{name: job, minimum: minimum})
 	}
 	g := &c.gangs[i]
 	if t.State == victims.Running {

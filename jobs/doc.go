@@ -7,7 +7,7 @@
 //
 // A [Planner] answers one [Job] at a time with a [Decision], as in package victims:
 //
-//	planner := jobs.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: minimum}}
+//	planner := jobs.Planner{Cluster: cluster}
 //	var d jobs.Decision
 //	if err := planner.Decide(&d, &job, now); err != nil {
 //		return err // something is wrong with the job itself
@@ -23,7 +23,7 @@
 //		err = cluster.Start(p.Key, now)
 //	}
 //
-// From then on Rules.Minimum is asked about the job. [Rounds] does that bookkeeping.
+// From then on [victims.Cluster.SetMinMembers] keeps the job together. [Rounds] does that bookkeeping.
 //
 // # Members
 //
@@ -39,7 +39,7 @@
 //
 // [Planner].ByPriority says what entitles a job, and who may be its victim. The laws are
 // those of asks; see DESIGN.md, Jobs: laws. Non-preemptible tasks are never victims. A
-// running job goes member by member down to its minimum (Rules.Minimum), and then as a
+// running job goes member by member down to its minimum, and then as a
 // whole. A whole job is spared if one member is no candidate or holds a grant.
 //
 // Running members must have the raw priority of their job, or tasks of one leaf can stop

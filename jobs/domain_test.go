@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -88,7 +89,8 @@ func TestDecide_DomainsPassedOver(t *testing.T) {
 		for i := range 16 {
 			job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 		}
-		p := jobs.Planner{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return minimum }}}
+		world.SetEveryMinimum(c, func(string) int { return minimum })
+		p := jobs.Planner{ByPriority: true, Cluster: c}
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, job, workload.Now))
 		require.Equal(t, victims.Preempts, d.Outcome)
@@ -112,9 +114,7 @@ func BenchmarkDomains(b *testing.B) {
 				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 			}
 			p := jobs.Planner{ByPriority: true, Cluster: c}
-			if jobsOf > 0 {
-				p.Minimum = func(string) int { return jobsOf }
-			}
+			world.SetEveryMinimum(c, func(string) int { return jobsOf })
 			var d jobs.Decision
 			b.ReportAllocs()
 			for b.Loop() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -106,13 +107,13 @@ func deskOf(t require.TestingT, p *Planner, leaf queue.ID, members []int64) *des
 	for i, size := range members {
 		job.Members = append(job.Members, Member{Key: fmt.Sprintf("j%d", i), Size: resources.Vector{size}})
 	}
-	p.Minimum = func(job string) int {
+	world.SetEveryMinimum(p.Cluster, func(job string) int {
 		n, err := strconv.Atoi(job[1:])
 		if err != nil {
 			return 1
 		}
 		return n
-	}
+	})
 	d := &desk{board: new(jobCase), effort: endless()}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -80,7 +81,8 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 		job.Members = append(job.Members, m)
 	}
 	d := &desk{board: new(jobCase), effort: endless()}
-	p := &Planner{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return 1 }}}
+	world.SetEveryMinimum(c, func(string) int { return 1 })
+	p := &Planner{ByPriority: true, Cluster: c}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()
 	d.board.prepare(len(d.board.unplaced))

@@ -40,6 +40,7 @@ func exampleCluster() *victims.Cluster {
 		_, err := cluster.AddTask(&t)
 		must(err)
 	}
+	must(cluster.SetMinMembers("old", 2))
 	return cluster
 }
 
@@ -48,9 +49,6 @@ func must(err error) {
 		log.Fatal(err)
 	}
 }
-
-// minimums are the members that running jobs cannot do without.
-func minimums(job string) int { return map[string]int{"old": 2}[job] }
 
 // trainJob wants two members of some gpus.
 func trainJob(cluster *victims.Cluster, gpus int64) *jobs.Job {
@@ -65,7 +63,7 @@ func trainJob(cluster *victims.Cluster, gpus int64) *jobs.Job {
 // than all of that job, a report of the same priority goes with it.
 func ExamplePlanner() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	fmt.Print(d.Describe(cluster))
@@ -84,7 +82,7 @@ func ExamplePlanner() {
 // be of use, and it goes as a whole.
 func ExamplePlanner_wholeJob() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 8), noon))
 	for _, v := range d.Plan.Victims {
@@ -100,7 +98,7 @@ func ExamplePlanner_wholeJob() {
 // A job of which one member finds no room takes no victims for the other.
 func ExampleDecision_Describe() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	job := trainJob(cluster, 8)
 	job.Members[1].Size = resources.Vector{9}
 	var d jobs.Decision
@@ -121,7 +119,7 @@ func ExampleAuditor() {
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
 	}
-	auditor := jobs.Auditor{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	auditor := jobs.Auditor{ByPriority: true, Cluster: cluster}
 	for _, v := range auditor.Audit(nil, &plan, noon) {
 		fmt.Println(v)
 	}
@@ -137,7 +135,7 @@ func ExampleJob() {
 	job := trainJob(cluster, 4)
 	job.MinMembers = 1
 	var d jobs.Decision
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	must(planner.Decide(&d, job, noon))
 	for _, at := range d.Plan.Placements {
 		fmt.Println(job.Members[at.Member].Key, "on", cluster.Node(at.Node).Name)
@@ -179,7 +177,7 @@ func ExampleAllowances() {
 
 	quotas := jobs.NewAllowances(cluster.Tree())
 	must(quotas.Set(job.Queue, jobs.Allowance{Min: four}))
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Allowances: quotas, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Allowances: quotas}
 	var d jobs.Decision
 	must(planner.Decide(&d, job, noon))
 	fmt.Println(d.Outcome, d.Refusal.Reason)

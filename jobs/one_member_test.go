@@ -38,7 +38,6 @@ func propertyOneMember(t *rapid.T) {
 	).Draw(t, "case"))
 	h := newHarness(t, jobOfAsk(c))
 	asks := world.CasePlanner(h.cluster, c)
-	h.planner.Minimum = asks.Minimum
 	if closed := rapid.SampledFrom(append([]string{""}, nodeNames(&c.World)...)).Draw(t, "closed"); closed != "" {
 		// What a predicate says of a node it says of every set of victims there.
 		lets := func(node victims.NodeID) bool { return h.cluster.NodeName(node) != closed }
@@ -116,7 +115,7 @@ func propertyAuditOfOneMember(t *rapid.T) {
 
 	want := (&victims.Auditor{Cluster: h.cluster, Rules: asks.Rules}).Audit(nil, &plan, c.Options.Now)
 	a := h.auditorOfCase()
-	a.SameNode, a.OwnApplication, a.Minimum = asks.SameNode, asks.OwnApplication, asks.Minimum
+	a.SameNode, a.OwnApplication = asks.SameNode, asks.OwnApplication
 	got := a.Audit(nil, &same, c.Options.Now)
 	for _, list := range [][]victims.Violation{want, got} {
 		for i := range list {

@@ -50,7 +50,7 @@ func (h *harness) rebuild() {
 	}
 	h.cluster, h.planner.Cluster = cluster, cluster
 	h.planner.Allowances = quotasOf(h, cluster)
-	h.planner.Minimum = func(job string) int { return h.c.Minimums[job] }
+	world.SetMinimums(cluster, h.c.Minimums)
 	h.planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
 		at := world.Options{Now: e.Now, Exempt: h.c.Options.Exempt}
 		return at.Exempts(e.Cluster.Key(e.Task))

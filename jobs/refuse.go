@@ -216,7 +216,7 @@ func (d *decision) help(r *Refusal) {
 		// reasons of their own.
 		switch r.Reason {
 		case rulebook.NoVictims:
-			w.Anything = !r.Proven || d.p.Minimum != nil
+			w.Anything, w.Gangs = !r.Proven, true
 		case victims.InFlight:
 			w.Anything = d.leaving
 		default:

@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/victims"
 )
 
 // A round from its plan to the start of the job.
 func ExampleRounds() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -49,7 +48,7 @@ func ExampleRounds() {
 // theirs.
 func ExampleRounds_Expire() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -68,7 +67,7 @@ func ExampleRounds_Expire() {
 // round ends, and what has not gone runs on.
 func ExampleRounds_Fail() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -90,7 +89,7 @@ func ExampleRounds_Fail() {
 // What they hold is free again.
 func ExampleRounds_Abandon() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))

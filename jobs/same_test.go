@@ -301,14 +301,16 @@ func TestOwnLeaf_GivesMore(t *testing.T) {
 	})
 }
 
-// Of a gang that needs nobody, members go one by one: it is none.
+// Of a job that needs nobody any more, members go one by one.
 func TestMinimum_Zero(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHarness(t, world.JobCases(world.Small.With(everything)).Draw(t, "case"))
-		h.planner.Minimum = nil
+		h.c.Minimums = nil
+		h.rebuild()
 		h.decide("no minimums")
 		first := h.said()
-		h.planner.Minimum = func(string) int { return 0 }
+		world.SetEveryMinimum(h.cluster, func(string) int { return 2 })
+		world.SetEveryMinimum(h.cluster, func(string) int { return 0 })
 		h.decide("minimums of 0")
 		if got := h.said(); got != first {
 			t.Fatalf("%s, and with minimums of 0 %s\n%v", first, got, h.c)

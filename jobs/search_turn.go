@@ -327,7 +327,7 @@ func (d *decision) around() (s scope) {
 	clear(x.jobs)
 	for _, id := range x.gone {
 		x.marked[id] = true
-		if job := c.TaskView(id).Job; job != "" && d.p.Minimum != nil {
+		if job := c.TaskView(id).Job; c.MinMembers(job) > 0 {
 			x.jobs[job] = true
 		}
 	}

@@ -3,6 +3,7 @@
 package jobs_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -90,21 +91,10 @@ func newHistory(t *rapid.T, load *world.Workload) *history {
 		load.Asks[i].RequiredNode = "" // such plans are outside the theorem
 		h.enter(&load.Asks[i], i)
 	}
-	inJob := h.asks.Minimum
-	minimum := func(name string) int {
-		if i := slices.IndexFunc(h.jobs, func(j *jobs.Job) bool { return j.Name == name }); i >= 0 {
-			if h.jobs[i].MinMembers == 0 {
-				return len(h.jobs[i].Members)
-			}
-			return h.jobs[i].MinMembers
-		}
-		if inJob == nil {
-			return 0
-		}
-		return inJob(name)
+	for _, j := range h.jobs {
+		h.must(cluster.SetMinMembers(j.Name, cmp.Or(j.MinMembers, len(j.Members))))
 	}
-	h.asks.Minimum = minimum
-	h.gangs = jobs.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: minimum, StrictPriority: h.o.StrictPriority, Scarce: h.asks.Scarce}}
+	h.gangs = jobs.Planner{Cluster: cluster, Rules: victims.Rules{StrictPriority: h.o.StrictPriority, Scarce: h.asks.Scarce}}
 	return h
 }
 
@@ -422,7 +412,7 @@ func (h *history) lower() string {
 		return "" // below what children or other types are guaranteed
 	}
 	h.lowered++
-	e := quota.Enforcer{Cluster: h.cluster, Rules: quota.Rules{Minimum: h.asks.Minimum}}
+	e := quota.Enforcer{Cluster: h.cluster}
 	var o quota.Outcome
 	h.must(e.Enforce(&o, quota.Quota{Queue: q, Max: limit}, h.o.Now))
 	h.must(h.cluster.Apply(o.Change()))

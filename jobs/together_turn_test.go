@@ -268,7 +268,7 @@ func TestTogether_Law1(t *testing.T) {
 	ask := victims.Ask{Key: "x0", Application: "app-x", Queue: ab, Size: resources.Vector{1, 1}, Priority: 9}
 	twin := ask
 	twin.Key = "x1"
-	asks, rules := []victims.Ask{ask, twin}, victims.Rules{OwnLeaf: victims.OwnBranch, Minimum: func(string) int { return 0 }}
+	asks, rules := []victims.Ask{ask, twin}, victims.Rules{OwnLeaf: victims.OwnBranch}
 	p := jobs.Planner{Cluster: c, Rules: rules}
 	var j jobs.Joint
 	require.NoError(t, p.Together(&j, asks, noon))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -290,10 +291,11 @@ func (w *town) setJob(l line) {
 }
 
 func (w *town) planner() *jobs.Planner {
+	world.SetMinimums(w.cluster, w.minimums)
 	return &jobs.Planner{
 		ByPriority: true,
 		Cluster:    w.cluster, Allowances: w.quotas,
-		Rules: victims.Rules{Minimum: func(job string) int { return w.minimums[job] }, Exempt: func(e victims.Exemption) (time.Time, bool) {
+		Rules: victims.Rules{Exempt: func(e victims.Exemption) (time.Time, bool) {
 			until, ok := w.until[e.Cluster.Key(e.Task)]
 			return until, ok
 		}},

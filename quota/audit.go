@@ -47,7 +47,7 @@ func (a *Auditor) Audit(dst []victims.Violation, o *Outcome) []victims.Violation
 	}
 	ch := &a.charge
 	ch.Of, ch.Cluster, ch.Ask.Queue, ch.Victims, ch.Laws = "quota", a.Cluster, o.Queue, o.Victims, a.said
-	ch.Minimum, ch.Target, ch.Exact, ch.Enforced = a.Minimum, a.target, a.Exact, a.Enforced
+	ch.Target, ch.Exact, ch.Enforced = a.target, a.Exact, a.Enforced
 	if dst = ch.Audit(dst); known {
 		dst = a.shares(dst)
 		dst = a.leaves(dst)

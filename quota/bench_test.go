@@ -115,7 +115,6 @@ func BenchmarkEnforce_Options(b *testing.B) {
 		{"pack", quota.Enforcer{Order: quota.Pack}},
 		{"exact", quota.Enforcer{Rules: quota.Rules{Exact: true}}},
 		{"own", quota.Enforcer{Compare: byTraits}},
-		{"minimums", quota.Enforcer{Rules: quota.Rules{Minimum: func(string) int { return 2 }}}},
 	} {
 		b.Run("order="+test.name, func(b *testing.B) {
 			test.e.Cluster = c
@@ -136,6 +135,7 @@ func BenchmarkEnforce_Options(b *testing.B) {
 func makeGangs(t testing.TB, c *victims.Cluster, tasks int) {
 	for i := range tasks {
 		gang, budget := fmt.Sprint("job-", i/4), fmt.Sprint("budget-", i/10)
+		require.NoError(t, c.SetMinMembers(gang, 3))
 		require.NoError(t, c.SetBudget(budget, victims.Budget{Left: 3, Hard: true}))
 		id, _ := c.Lookup(fmt.Sprintf("task-%06d", i))
 		task := c.Task(id)
@@ -153,7 +153,7 @@ func BenchmarkEnforce_Gangs(b *testing.B) {
 			c := broad(b, tasks, tasks/100)
 			makeGangs(b, c, tasks)
 			p, _ := c.Tree().Lookup("root.p")
-			e := quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(string) int { return 3 }}}
+			e := quota.Enforcer{Cluster: c}
 			most := shareOf(c, p, 9, 10, 1)
 			var o quota.Outcome
 			b.ReportAllocs()

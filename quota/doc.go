@@ -35,7 +35,7 @@
 // for. If that ends short, a search looks for the cheapest set that frees the target, or
 // the most of it.
 //
-// A job with a minimum ([Rules].Minimum) loses members down to it one by one, and then
+// A job with a minimum ([victims.Cluster.SetMinMembers]) loses members down to it one by one, and then
 // goes as a whole or not at all. Hard budgets are never overrun; [Outcome].Overrun tells
 // of soft ones. See DESIGN.md, Quota.
 //

@@ -157,6 +157,7 @@ func of[T any](t *rapid.T, label string, list ...T) T { return list[below(t, lab
 func (c *trial) build(t require.TestingT) *victims.Cluster {
 	cluster, err := world.Build(&c.World)
 	require.NoError(t, err)
+	world.SetMinimums(cluster, c.Minimums)
 	return cluster
 }
 
@@ -180,7 +181,6 @@ func (c *trial) enforcer(cluster *victims.Cluster) *quota.Enforcer {
 		Cluster: cluster, Order: c.Order, Steps: c.Budget, Rules: quota.Rules{
 			Exact: c.Exact, Miss: quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
 			Enforced: c.busy(cluster.Tree()),
-			Minimum:  func(job string) int { return c.Minimums[job] },
 		},
 	}
 }

@@ -51,9 +51,6 @@ type Rules struct {
 	// Enforced reports whether a queue is being enforced already, as [Timing.Running]
 	// does. It and those below give nothing.
 	Enforced func(queue.ID) bool
-	// Minimum is as in [victims.Rules]. A job goes as a whole only if all of it runs in
-	// one leaf below the queue.
-	Minimum func(job string) int
 }
 
 // completeCandidates is the number of tasks, of a leaf or below the enforced queue, up

@@ -8,15 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// minimums tells the enforcer what jobs need.
-func (f *fixture) minimums(of map[string]int) {
-	f.e.Minimum = func(job string) int { return of[job] }
-}
+// minimums tells the cluster what jobs need.
+func (f *fixture) minimums(of map[string]int) { world.SetMinimums(f.c, of) }
 
 // A gang goes one by one above its minimum, and else as a whole. In each case the
 // gang is g and the leaf q, of a parent p.

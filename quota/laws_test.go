@@ -181,7 +181,7 @@ func propertyReused(t *rapid.T) {
 		want := c.enforce(t, cluster)
 		fresh := c.enforcer(cluster)
 		e.Cluster, e.Exact, e.Order, e.Steps = cluster, fresh.Exact, fresh.Order, fresh.Steps
-		e.Miss, e.Enforced, e.Minimum = fresh.Miss, fresh.Enforced, fresh.Minimum
+		e.Miss, e.Enforced = fresh.Miss, fresh.Enforced
 		if err := e.Enforce(&o, quota.Quota{Queue: want.Queue, Max: want.Max}, world.Epoch); err != nil {
 			t.Fatal(err)
 		}

@@ -71,7 +71,8 @@ func enforceCase(t *rapid.T, c *world.EnforceCase) *quota.Outcome {
 	if err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
-	e := quota.Enforcer{Cluster: cluster, Rules: quota.Rules{Minimum: (&world.Options{Minimums: c.Minimums}).Minimum()}}
+	world.SetMinimums(cluster, c.Minimums)
+	e := quota.Enforcer{Cluster: cluster}
 	if c.Exact {
 		e.Exact = true
 	}

@@ -86,7 +86,11 @@ func ExampleEnforcer_Enforce_gang() {
 			return
 		}
 	}
-	e := quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(string) int { return 2 }}}
+	if err := c.SetMinMembers("training", 2); err != nil {
+		fmt.Println(err)
+		return
+	}
+	e := quota.Enforcer{Cluster: c}
 	var o quota.Outcome
 	for _, most := range []int64{6, 5} {
 		if err := e.Enforce(&o, quota.Quota{Queue: lab, Max: resources.Limit{Value: resources.Vector{most}, Defined: 1}}, now); err != nil {

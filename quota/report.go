@@ -130,7 +130,7 @@ func (x *enforcement) reportJobs(dst *Outcome) {
 			continue
 		}
 		loss := JobLoss{Job: x.c.Job(x.task(g.last).id)}
-		loss.Minimum = x.e.Minimum(loss.Job)
+		loss.Minimum = x.c.MinMembers(loss.Job)
 		for m := g.last; m != noTask; m = x.task(m).next {
 			loss.Victims++
 		}

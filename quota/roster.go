@@ -172,7 +172,7 @@ const noGang = -1
 // gangOf returns the gang of a task, or noGang. A gang is looked at once: the
 // cost is linear in its members.
 func (x *enforcement) gangOf(t *victims.Task) int32 {
-	if x.e.Minimum == nil || t.Job == "" {
+	if t.Job == "" {
 		return noGang
 	}
 	r, job := &x.roster, t.Job
@@ -180,7 +180,7 @@ func (x *enforcement) gangOf(t *victims.Task) int32 {
 		return row
 	}
 	row := int32(noGang)
-	if least := x.e.Minimum(job); least > 0 {
+	if least := x.c.MinMembers(job); least > 0 {
 		row = int32(len(r.gangs))
 		r.gangs = append(r.gangs, x.newGang(job, t.Queue, least))
 	}

@@ -28,6 +28,7 @@ type auditCase struct {
 	auditor victims.Auditor
 
 	lend, lendX, starve *queue.Config // within queues
+	minimum             int           // of job j
 }
 
 type auditTask struct {
@@ -119,6 +120,7 @@ func (c *auditCase) build(t testing.TB) (*victims.Auditor, *victims.Plan) {
 	for name, b := range c.budgets {
 		must(cluster.SetBudget(name, b))
 	}
+	must(cluster.SetMinMembers("j", c.minimum))
 	for _, task := range c.tasks {
 		task.Queue = lookup(task.queue)
 		task.Node, _ = cluster.LookupNode(task.node)

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -198,7 +199,7 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 		a.Filter = func(_ int, node victims.NodeID) bool { return node != n }
 	}
 	if least := rapid.IntRange(-2, 3).Draw(t, "minimum"); least > -2 {
-		a.Minimum = func(job string) int { return least + strings.Count("k", job) }
+		world.SetEveryMinimum(w.cluster, func(job string) int { return max(0, least+strings.Count("k", job)) })
 	}
 	if n := victims.TaskID(rapid.IntRange(0, 20).Draw(t, "blocker")); n < 10 {
 		a.Blockers = func(dst []victims.TaskID, _ *victims.Ask, node victims.NodeID) []victims.TaskID {
@@ -411,7 +412,7 @@ func auditBearsGarbage(t *rapid.T) {
 	now := times.Draw(t, "now")
 	got := violationLines(w.auditor.Audit(nil, p, now))
 	fresh := w.newAuditor()
-	fresh.OwnLeaf, fresh.Filter, fresh.Minimum, fresh.Blockers = w.auditor.OwnLeaf, w.auditor.Filter, w.auditor.Minimum, w.auditor.Blockers
+	fresh.OwnLeaf, fresh.Filter, fresh.Blockers = w.auditor.OwnLeaf, w.auditor.Filter, w.auditor.Blockers
 	again := violationLines(fresh.Audit(nil, p, now))
 	if diff := cmp.Diff(got, again); diff != "" {
 		t.Fatalf("two audits of one plan (-first +second):\n%s", diff)

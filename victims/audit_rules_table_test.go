@@ -253,12 +253,7 @@ func (c *auditCase) gang(minimum int, keys ...string) {
 		c.task(key).Job = "j"
 	}
 	c.lendX.Guaranteed = resources.Limit{}
-	c.auditor.Minimum = func(job string) int {
-		if job == "j" {
-			return minimum
-		}
-		return 0
-	}
+	c.minimum = minimum
 }
 
 // auditGangTable is about jobs that run: v1 and v2 on n1 may be two of them,
@@ -290,14 +285,7 @@ var auditGangTable = []auditRow{
 	{
 		name: "gang: no minimum is known",
 		edit: func(c *auditCase) {
-			c.gang(2, "v1", "v2")
-			c.auditor.Minimum, c.victims = nil, []string{"v1"}
-		},
-	},
-	{
-		name: "gang: a minimum below zero is none",
-		edit: func(c *auditCase) {
-			c.gang(-3, "v1", "v2")
+			c.gang(0, "v1", "v2")
 			c.victims = []string{"v1"}
 		},
 	},

@@ -125,7 +125,7 @@ func TestAuditorIsReusable(t *testing.T) {
 			a, p := test.build(t)
 			reused.Cluster, reused.StrictPriority, reused.Interval = a.Cluster, a.StrictPriority, a.Interval
 			reused.Exempt, reused.Filter, reused.Blockers, reused.Predicate = a.Exempt, a.Filter, a.Blockers, a.Predicate
-			reused.Minimum, reused.OwnLeaf = a.Minimum, a.OwnLeaf
+			reused.OwnLeaf = a.OwnLeaf
 			got := violationLines(reused.Audit(nil, p, auditNow))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("round %d: %s (-want +got):\n%s", round, test.name, diff)

@@ -71,10 +71,7 @@ func (s slowAudit) members(job string) (running, taken int) {
 // surplus is how many members of a job may go one by one.
 func (s slowAudit) surplus(job string) int {
 	running, _ := s.members(job)
-	if s.Minimum == nil {
-		return running
-	}
-	return max(0, running-max(0, s.Minimum(job)))
+	return max(0, running-s.Cluster.MinMembers(job))
 }
 
 // whole reports whether a job goes as a whole, because too few could stay.

@@ -5,6 +5,7 @@ package victims
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/trees"
@@ -146,6 +147,24 @@ func (c *Cluster) RemoveBudget(name string) error {
 		return fmt.Errorf("victims: budget %q: tasks name it: %d: %w", name, n, ErrState)
 	}
 	c.removeBudget(row)
+	c.journal.all()
+	c.changed()
+	return nil
+}
+
+// SetMinMembers says how many members a running job needs. Members above it go one by one;
+// below it the whole job goes. 0, as of every job that nobody set, lets each go by itself. The
+// number stays until it is set anew, also while the job has no tasks. Errors are an empty name,
+// and a number below 0 or above 2147483647.
+func (c *Cluster) SetMinMembers(job string, members int) error {
+	c.made()
+	switch {
+	case job == "":
+		return fmt.Errorf("victims: minimum of job %q: %w", job, ErrEmpty)
+	case members < 0 || members > math.MaxInt32:
+		return fmt.Errorf("victims: minimum of job %q: %d: %w", job, members, ErrRange)
+	}
+	c.setMinimum(job, int32(members))
 	c.journal.all()
 	c.changed()
 	return nil

@@ -220,6 +220,24 @@ func (x *clusterMachine) SetBudget(t *rapid.T) {
 	}
 }
 
+func (x *clusterMachine) SetMinMembers(t *rapid.T) {
+	job := rapid.SampledFrom(taskKeys).Draw(t, "job")
+	members := rapid.SampledFrom([]int{0, 0, 1, 2, math.MaxInt32, tooManyMembers, -1}).Draw(t, "members")
+	var wrong []error
+	if job == "" {
+		wrong = append(wrong, ErrEmpty)
+	}
+	if members < 0 || members > math.MaxInt32 {
+		wrong = append(wrong, ErrRange)
+	}
+	if x.judge(t, x.c.SetMinMembers(job, members), strconv.Quote(job), wrong) {
+		x.final()
+		if x.m.minimums[job] = members; members == 0 {
+			delete(x.m.minimums, job)
+		}
+	}
+}
+
 func (x *clusterMachine) RemoveBudget(t *rapid.T) {
 	name := rapid.SampledFrom(budgetNames).Draw(t, "name")
 	var wrong []error

@@ -159,6 +159,9 @@ func (x *clusterMachine) checkRows(t *rapid.T) {
 		apps[task.Application]++
 		jobs[task.Job]++
 	}
+	for job := range x.m.minimums {
+		jobs[job]++ // it keeps the name
+	}
 	checkInterner(t, &c.apps, apps)
 	checkInterner(t, &c.jobs, jobs)
 	x.checkGetters(t)
@@ -190,8 +193,11 @@ func (x *clusterMachine) checkGetters(t *rapid.T) {
 				t.Fatalf("%q of job %q is a member of %q", c.Key(id), c.Job(id), job)
 			}
 		}
-		if n != jobs[job] {
-			t.Fatalf("%d members of job %q, want %d", n, job, jobs[job])
+		if n != jobs[job] || c.JobLen(job) != n {
+			t.Fatalf("%d members of job %q, and %d are told, want %d", n, job, c.JobLen(job), jobs[job])
+		}
+		if got := c.MinMembers(job); got != x.m.minimums[job] {
+			t.Fatalf("job %q needs %d members, want %d", job, got, x.m.minimums[job])
 		}
 	}
 	for row := range c.budgets {
@@ -240,6 +246,15 @@ func checkLists(t *rapid.T, c *Cluster) {
 	}
 	if want := c.TaskLen(); on != want || in != want {
 		t.Fatalf("nodes have %d tasks and leaves %d, want %d", on, in, want)
+	}
+	gangs := 0
+	for job := range c.jobs.names {
+		if c.minimumOf(int32(job)) > 0 {
+			gangs++
+		}
+	}
+	if c.gangs != gangs {
+		t.Fatalf("%d jobs have minimums, and %d are counted", gangs, c.gangs)
 	}
 	for job, members := range c.members {
 		var running int32

@@ -26,6 +26,7 @@ type clusterModel struct {
 	guaranteed map[queue.ID]resources.Limit
 	max        map[queue.ID]resources.Limit
 	budgets    map[string]Budget
+	minimums   map[string]int              // of jobs, those that were set
 	grants     []modelGrant                // in the order of giving
 	blind      map[string]bool             // nodes with tasks of unknown size
 	unknown    map[string]resources.Vector // usage of nodes without tasks
@@ -48,7 +49,7 @@ func newClusterModel(tree *queue.Tree) *clusterModel {
 	return &clusterModel{
 		tree: tree, nodes: map[string]Node{}, rows: map[NodeID]string{}, tasks: map[string]modelTask{},
 		guaranteed: map[queue.ID]resources.Limit{}, max: map[queue.ID]resources.Limit{},
-		budgets: map[string]Budget{}, blind: map[string]bool{}, unknown: map[string]resources.Vector{},
+		budgets: map[string]Budget{}, minimums: map[string]int{}, blind: map[string]bool{}, unknown: map[string]resources.Vector{},
 	}
 }
 
@@ -56,6 +57,7 @@ func (m *clusterModel) clone() *clusterModel {
 	c := *m
 	c.nodes, c.rows, c.tasks = maps.Clone(m.nodes), maps.Clone(m.rows), maps.Clone(m.tasks)
 	c.guaranteed, c.max, c.budgets = maps.Clone(m.guaranteed), maps.Clone(m.max), maps.Clone(m.budgets)
+	c.minimums = maps.Clone(m.minimums)
 	c.blind, c.unknown = maps.Clone(m.blind), maps.Clone(m.unknown)
 	c.order, c.grants = slices.Clone(m.order), slices.Clone(m.grants)
 	return &c

@@ -570,7 +570,7 @@ func (x *court) gangAt(id TaskID) *courtGang { return x.gangOf(x.c.tasks[id].job
 // gangOf returns the gang of a job, or nil if there are none. Few jobs have victims in a
 // plan, so that a list is searched faster than a map.
 func (x *court) gangOf(job int32) *courtGang {
-	if job == 0 || x.Minimum == nil {
+	if job == 0 || x.c.gangs == 0 {
 		return nil
 	}
 	i := slices.IndexFunc(x.gangs, func(g courtGang) bool { return g.job == job })
@@ -585,8 +585,7 @@ func (x *court) gangOf(job int32) *courtGang {
 				g.together = g.together && leaf == r.leaf && !r.flags.has(flagRequiredNode)
 			}
 		}
-		// What the caller's function says below 0 means that nobody is needed.
-		g.minimum = max(0, x.Minimum(x.c.jobs.name(job)))
+		g.minimum = int(x.c.minimumOf(job))
 		g.surplus = max(0, g.running-g.minimum)
 		i, x.gangs = len(x.gangs), append(x.gangs, g)
 	}

@@ -64,7 +64,7 @@ type Task struct {
 	OptedOut     bool // allow-preemption: false (law 1)
 	RequiredNode bool // it can run on its node only
 
-	// Job is the job that the task is a member of, or ""; see Rules.Minimum.
+	// Job is the job that the task is a member of, or ""; see [Cluster.SetMinMembers].
 	Job string
 	// NonPreemptible: no other job may take it. Asks and quotas may.
 	NonPreemptible bool

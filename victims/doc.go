@@ -39,7 +39,7 @@
 //		return append(dst, holders[port{n, portOf[ask.Key]}]...)
 //	}
 //
-// A running job with a minimum is a gang (Rules.Minimum). Budgets are part of the cluster
+// A running job with a minimum is a gang ([Cluster.SetMinMembers]). Budgets are part of the cluster
 // ([Cluster.SetBudget]).
 //
 // # Laws and cost

@@ -233,8 +233,8 @@ func (s *survey) keeps(p *Protector, row int32) bool {
 			if d.takes(id, gang, p) > b.Room.Value[p.Type] && d.ruleFor(id, &at) == rulebook.RuleGuarantee {
 				p.Named = true
 				if gang >= 0 {
-					job := d.c.jobs.name(d.c.tasks[id].job)
-					p.NoteJob(job, d.p.Minimum(job))
+					job := d.c.tasks[id].job
+					p.NoteJob(d.c.jobs.name(job), int(d.c.minimumOf(job)))
 				}
 			}
 		}

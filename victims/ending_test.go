@@ -32,7 +32,8 @@ func TestEnds(t *testing.T) {
 	}
 	ask := f.ask("x", "prod", 1)
 	ask.Priority = 1
-	p := victims.Planner{Cluster: f.c, Rules: victims.Rules{Minimum: func(string) int { return 2 }}, Audit: true}
+	require.NoError(t, f.c.SetMinMembers("gang", 2))
+	p := victims.Planner{Cluster: f.c, Audit: true}
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, ask, now))
 	require.Len(t, d.Plan.Ends, 1)

@@ -47,6 +47,9 @@ func ExamplePlanner_minimum() {
 		_, err := cluster.AddNode(&victims.Node{Name: name, Capacity: resources.Vector{8}})
 		check(err)
 	}
+	for job, members := range minimum {
+		check(cluster.SetMinMembers(job, members))
+	}
 	for _, t := range gangs {
 		t.Queue, t.Scheduled = batch, now.Add(-time.Hour)
 		_, err := cluster.AddTask(&t)
@@ -54,7 +57,6 @@ func ExamplePlanner_minimum() {
 	}
 
 	planner := victims.Planner{Cluster: cluster}
-	planner.Minimum = func(job string) int { return minimum[job] }
 	var d victims.Decision
 	for _, gpus := range []int64{6, 8} {
 		ask := victims.Ask{Key: "eval", Queue: research, Size: resources.Vector{gpus}}

@@ -30,6 +30,7 @@ func ExampleTask_cost() {
 	cluster, now := victims.NewCluster(tree), time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	stale := map[string]bool{"old": true} // no step for an hour, says its metric
 	for i, job := range []string{"new", "old"} {
+		check(cluster.SetMinMembers(job, 2))
 		_, err := cluster.AddNode(&victims.Node{Name: job, Capacity: resources.Vector{8}})
 		check(err)
 		for m := range 2 {
@@ -44,7 +45,7 @@ func ExampleTask_cost() {
 			check(err)
 		}
 	}
-	planner := victims.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: func(string) int { return 2 }}}
+	planner := victims.Planner{Cluster: cluster}
 	var d victims.Decision
 	check(planner.Decide(&d, &victims.Ask{Key: "eval", Queue: research, Size: resources.Vector{8}}, now))
 	fmt.Println(d.Summary(cluster))

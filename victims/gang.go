@@ -59,7 +59,7 @@ func (g *gangs) reset(d *decision) {
 	// Numbers of jobs index what is known of them, so that a task finds its gang
 	// without a search. Of a large cluster few are seen, so nothing is cleared.
 	g.d = d
-	if n := len(d.c.members); d.p.Minimum != nil && n > len(g.glances) {
+	if n := len(d.c.members); d.c.gangs > 0 && n > len(g.glances) {
 		g.glances = append(g.glances, make([]jobGlance, n-len(g.glances))...)
 	}
 	if g.epoch++; g.epoch == 0 { // it has gone round
@@ -76,10 +76,7 @@ func (g *gangs) glance(job int32) *jobGlance {
 		return x
 	}
 	*x = jobGlance{epoch: g.epoch}
-	// The caller's function is asked once per job and decision: it may be slow,
-	// and must not change its mind between two nodes.
-	x.minimum = int32(min(max(g.d.p.Minimum(g.d.c.jobs.name(job)), 0), math.MaxInt32))
-	x.running = g.d.c.running[job]
+	x.minimum, x.running = g.d.c.minimumOf(job), g.d.c.running[job]
 	return x
 }
 
@@ -94,7 +91,7 @@ func (x *jobGlance) broken() bool { return int64(x.taken) > x.surplus() && x.tak
 
 // of returns the row of the gang that a task is a member of, or -1.
 func (g *gangs) of(id TaskID) int32 {
-	if g.d.p.Minimum == nil {
+	if g.d.c.gangs == 0 {
 		return -1
 	}
 	job := g.d.c.tasks[id].job
@@ -111,7 +108,7 @@ func (g *gangs) of(id TaskID) int32 {
 // meetAll meets the gangs of some tasks that were not met, in the order of their names:
 // what a search finds must not depend on who was told of first.
 func (g *gangs) meetAll(tasks []TaskID) {
-	if g.d.p.Minimum == nil {
+	if g.d.c.gangs == 0 {
 		return
 	}
 	g.fresh = g.fresh[:0]

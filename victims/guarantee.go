@@ -292,7 +292,7 @@ func (w *WhatIf) count(s supposed, sign int64) {
 	for _, b := range w.d.c.budgetsOf(s.task) {
 		w.countBudget(b, sign)
 	}
-	if r.job != 0 && w.d.p.Minimum != nil {
+	if r.job != 0 && w.d.c.gangs > 0 {
 		j := w.d.gangs.glance(r.job)
 		w.judge(j.broken(), -1)
 		j.taken += int32(sign)

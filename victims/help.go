@@ -173,7 +173,7 @@ type noted struct {
 func (h *Help) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) {
 	m := &h.noted
 	m.copyFrom(&noted{Wish: *w, version: c.version, since: c.journal.now})
-	if m.Anything {
+	if m.Anything = m.Anything || m.Gangs && c.gangs > 0; m.Anything {
 		return
 	}
 	m.lacked = !m.headroom(c)

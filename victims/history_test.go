@@ -88,10 +88,12 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 		now: now, counts: make(map[string]int),
 	}
 	c.planner.Cluster, c.auditor.Cluster = c.cluster, c.cluster
-	c.planner.Minimum = func(string) int { return 2 }
+	for job := range 12 {
+		require.NoError(t, c.cluster.SetMinMembers(fmt.Sprint("job", job), 2))
+	}
 	c.planner.Filter = func(class int, n victims.NodeID) bool { return tag(class).selects(n) }
 	c.planner.Blockers = c.blockers
-	c.auditor.Minimum, c.auditor.Filter, c.auditor.Blockers = c.planner.Minimum, c.planner.Filter, c.planner.Blockers
+	c.auditor.Filter, c.auditor.Blockers = c.planner.Filter, c.planner.Blockers
 	c.changeBudgets()
 	for q := range tree.Leaves(queue.Root) {
 		c.leaves = append(c.leaves, q)

@@ -116,12 +116,14 @@ func (x *index) put(t *Task) (TaskID, error) {
 // row, which is the same one. Both are checked.
 func (x *index) replace(old TaskID, t *Task, r *taskRow) TaskID {
 	node := x.tasks[old].node
-	set := x.acquireBudgets(t.Budgets) // so that it is not forgotten in between
+	// So that they are not forgotten in between.
+	set, job := x.acquireBudgets(t.Budgets), x.jobs.acquire(t.Job)
 	// The row is free for a moment, and the next one to be given: so the task
 	// gets the row that it had.
 	x.delete(old)
 	id := x.fill(t, r)
 	x.releaseBudgets(set)
+	x.releaseJob(job)
 	x.leaveNode(node)
 	return id
 }

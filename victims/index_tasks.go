@@ -31,6 +31,7 @@ type taskTable struct {
 	jobs      interner
 	members   [][]TaskID // the rows of each job, by its number
 	running   []int32    // how many of them run and are not leaving
+	minimumBook
 	budgetBook
 	taskColumns
 }
@@ -152,7 +153,7 @@ func (x *taskTable) removeRow(id TaskID) {
 	x.setColumns(id, &Task{})
 	// The key goes last, for until then errors name it.
 	x.apps.release(r.app)
-	x.jobs.release(r.job)
+	x.releaseJob(r.job)
 	x.keys.remove(x.keys.hash(r.key), id)
 	x.tasks[id] = taskRow{}
 	x.freeTasks = append(x.freeTasks, id)
@@ -238,6 +239,7 @@ func (x *taskTable) copyFrom(y *taskTable) {
 	x.homes = reuse(x.homes, y.homes)
 	x.jobs.copyFrom(&y.jobs)
 	x.members, x.running = reuseLists(x.members, y.members), reuse(x.running, y.running)
+	x.minimumBook.copyFrom(&y.minimumBook)
 	x.budgetBook.copyFrom(&y.budgetBook)
 	x.taskColumns.copyFrom(&y.taskColumns)
 }
@@ -258,19 +260,96 @@ func (x *taskTable) JobTasks(job string) iter.Seq[TaskID] {
 	return slices.Values(x.membersOf(number))
 }
 
+// A minimumBook knows how many members each job needs, by its number.
+type minimumBook struct {
+	minimums []jobMinimum
+	gangs    int // how many jobs need any
+}
+
+// A jobMinimum is how many members a job needs. If it was set it uses the job's name; else it
+// goes with the last task of the job.
+type jobMinimum struct {
+	members int32
+	set     bool
+}
+
+// minimumOf returns how many members a job needs.
+func (x *minimumBook) minimumOf(job int32) int32 {
+	if int(job) >= len(x.minimums) {
+		return 0
+	}
+	return x.minimums[job].members
+}
+
+// noteMinimum replaces the minimum of a job.
+func (x *minimumBook) noteMinimum(job int32, m jobMinimum) {
+	x.minimums = rows.More(x.minimums, max(0, int(job)+1-len(x.minimums)))
+	if x.minimums[job].members > 0 {
+		x.gangs--
+	}
+	if m.members > 0 {
+		x.gangs++
+	}
+	x.minimums[job] = m
+}
+
+func (x *minimumBook) copyFrom(y *minimumBook) {
+	x.minimums, x.gangs = reuse(x.minimums, y.minimums), y.gangs
+}
+
+// setMinimum sets the minimum of a job; with 0 it has none.
+func (x *taskTable) setMinimum(name string, members int32) {
+	job := x.jobs.acquire(name)
+	x.enter(job)
+	m := jobMinimum{members, members > 0}
+	if m.set {
+		x.jobs.acquire(name) // this use stays
+	}
+	if int(job) < len(x.minimums) && x.minimums[job].set {
+		x.jobs.release(job)
+	}
+	x.noteMinimum(job, m)
+	x.releaseJob(job)
+}
+
+// releaseJob takes a use of the number of a job back. With the last one its minimum goes.
+func (x *taskTable) releaseJob(job int32) {
+	x.jobs.release(job)
+	if int(job) < len(x.minimums) && x.jobs.uses[job] == 0 {
+		x.noteMinimum(job, jobMinimum{})
+	}
+}
+
+// MinMembers returns how many members a job needs, 0 if each goes by itself.
+func (x *taskTable) MinMembers(job string) int {
+	number, _ := x.jobs.lookup(job)
+	return int(x.minimumOf(number))
+}
+
+// JobLen returns how many tasks and grants a job has, those that are leaving included.
+func (x *taskTable) JobLen(job string) int {
+	number, _ := x.jobs.lookup(job)
+	return len(x.membersOf(number))
+}
+
 // join makes a row a member of its job.
 func (x *taskTable) join(id TaskID) {
 	job := x.tasks[id].job
 	if job == 0 {
 		return
 	}
+	x.enter(job)
+	x.inJob.set(int(id), cap(x.tasks), int32(len(x.members[job])))
+	x.members[job] = append(x.members[job], id)
+}
+
+// enter makes room for a job in the lists by number.
+func (x *taskTable) enter(job int32) {
 	// Numbers of jobs are small and used again, so the list stays as long as
 	// the most jobs at once.
 	for int(job) >= len(x.members) {
 		x.members, x.running = append(x.members, nil), append(x.running, 0)
 	}
-	x.inJob.set(int(id), cap(x.tasks), int32(len(x.members[job])))
-	x.members[job] = append(x.members[job], id)
 }
 
 // countRunning counts a row that runs among the members of its job that do, or no more.

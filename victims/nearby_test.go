@@ -87,7 +87,8 @@ func TestSameNode_Gangs(t *testing.T) {
 	gang := func(t *victims.Task) { t.Job = "g" }
 	f.task("here", "p.a", "n1", 2, gang)
 	f.task("there", "p.a", "n2", 4, gang)
-	p := victims.Planner{Audit: true, Rules: victims.Rules{SameNode: true, Minimum: func(string) int { return 2 }}}
+	p := victims.Planner{Audit: true, Rules: victims.Rules{SameNode: true}}
+	require.NoError(t, f.c.SetMinMembers("g", 2))
 	d := f.decide(&p, f.ask("x", "p.b", 4))
 	require.Equal(t, []string{"here", "there"}, keysOf(d))
 	f.node("n3", 4)
@@ -107,7 +108,8 @@ func TestSameNode_LacksWithoutGangs(t *testing.T) {
 	f.node("n2", 4)
 	f.task("one", "p.a", "n1", 1)
 	f.task("two", "p.a", "n2", 2, func(t *victims.Task) { t.Job = "g" })
-	p := victims.Planner{Audit: true, Rules: victims.Rules{SameNode: true, Minimum: func(string) int { return 1 }}}
+	p := victims.Planner{Audit: true, Rules: victims.Rules{SameNode: true}}
+	require.NoError(t, f.c.SetMinMembers("g", 1))
 	d := f.decide(&p, f.ask("x", "p.b", 3))
 	require.Equal(t, "no-victims", d.Refusal.Reason)
 	require.Equal(t, "n2", f.c.NodeName(d.Refusal.Closest))

@@ -109,7 +109,7 @@ func (p *pool) gather(d *decision) {
 	for n := range d.c.digest.gauges {
 		p.most = max(p.most, int64(d.c.digest.gauges[n].evictable))
 	}
-	if d.p.Minimum != nil {
+	if d.c.gangs > 0 {
 		for w := range d.tree.Leaves(d.needs.queues[d.needs.widest]) {
 			d.gangs.meetAll(d.c.leaves[w])
 		}
@@ -252,7 +252,7 @@ func (d *decision) shareOf(size, short resources.Vector) (share int64) {
 func (p *pool) gatherGangs() {
 	d := p.d
 	for g := range d.gangs.rows {
-		if d.p.Minimum != nil && len(d.gangs.rows[g].members) > 0 && d.gangHelps(int32(g), &p.there) {
+		if d.c.gangs > 0 && len(d.gangs.rows[g].members) > 0 && d.gangHelps(int32(g), &p.there) {
 			p.gangs = append(p.gangs, int32(g))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -105,7 +106,7 @@ func TestLargeWorlds_NoGangGoesNeedlessly(t *testing.T) {
 func TestLargeWorlds_NoMoreOfAGangGoesThanItCanSpare(t *testing.T) {
 	x := largeAsk{workload.Hard{Nodes: 11, Tasks: 30, Types: 8, Shapes: 12, Levels: 3, OptOuts: 10, Priorities: 3, Gangs: 5, Seed: 0xb8b7dc7f3dc54fcf}, 8}
 	s := x.h.Subject(x.h.Build(), x.k)
-	s.Planner.Minimum = func(string) int { return 4 }
+	world.SetEveryMinimum(s.Planner.Cluster, func(string) int { return 4 })
 	require.Equal(t, victims.Preempts, x.auditedWith(t, s).Outcome)
 }
 

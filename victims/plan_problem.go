@@ -284,7 +284,7 @@ func (d *decision) stateRoughly(p *least.Problem, n NodeID) bool {
 	if digest := d.lawful.lanes(n); len(digest.lanes) > mostLanes {
 		d.addLargest(p, digestRow{of, row}, int64(len(digest.ids)))
 	} else {
-		d.addLanes(p, digest, d.p.Minimum != nil && gauge.jobs)
+		d.addLanes(p, digest, d.c.gangs > 0 && gauge.jobs)
 	}
 	return len(p.Rows) > 0
 }

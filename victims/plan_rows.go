@@ -23,7 +23,7 @@ const gatherWork = 60
 // stateTasks adds rows of some tasks of a node, in the order of its digest, and of the gangs that
 // have members there.
 func (d *decision) stateTasks(p *least.Problem, s *site, ids []TaskID) {
-	if d.p.Minimum != nil {
+	if d.c.gangs > 0 {
 		d.gangs.meetAll(d.c.nodes[s.node].tasks)
 	}
 	relaxed := d.without.Rule == relaxRequiredNode // a digest knows no such task

@@ -40,9 +40,6 @@ type Rules struct {
 	OwnApplication bool
 	// Interval must pass between two attempts; see Ask.LastAttempt.
 	Interval time.Duration
-	// Minimum returns how many members a running job needs. Members above it go one by
-	// one; below it the whole job goes. 0, or nil: every task goes by itself.
-	Minimum func(job string) int
 	// Filter says whether asks and members of a class may ever run on a node: selector,
 	// taints, all that does not depend on who else is there. It is asked once per class,
 	// node and decision. Tasks on a refused node may still make headroom.

@@ -127,7 +127,7 @@ func (d *decision) count(r *Refusal) {
 	s.lackHeadroom(&at)
 	// Digests know no caller's functions, no gangs and no budgets. With any of
 	// those every task is asked about.
-	if d.pruning() && d.p.Exempt == nil && d.p.Minimum == nil && d.p.Blockers == nil && len(d.c.budgets) == 0 {
+	if d.pruning() && d.p.Exempt == nil && d.c.gangs == 0 && d.p.Blockers == nil && len(d.c.budgets) == 0 {
 		s.lanes(r)
 	} else {
 		s.countRules(r)
@@ -437,7 +437,7 @@ func (d *decision) help(dst *Decision) {
 	case r.Reason == rulebook.UnknownNode:
 		h.Node = d.ask.RequiredNode
 		return
-	case !r.Proven, d.p.Predicate != nil, r.Reason == rulebook.NoVictims && d.p.Minimum != nil, d.mayTakeOwn(dst):
+	case !r.Proven, d.p.Predicate != nil, r.Reason == rulebook.NoVictims && d.c.gangs > 0, d.mayTakeOwn(dst):
 		// A predicate may look at anything. A gang may go as a whole once a member that
 		// could not go is no more. And with the option of the own leaf, law 2 lets
 		// go more if less is used.

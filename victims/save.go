@@ -91,6 +91,13 @@ func (s *savedState) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// minimumLine is how many members a job needs.
+type minimumLine struct {
+	Job     string `json:"job"`
+	Members int32  `json:"members"`
+	Placed  bool   `json:"placed,omitzero"` // nobody set it: it goes with the last task
+}
+
 // spreadLine is an application that has, or had, tasks in several leaves.
 type spreadLine struct {
 	Application string `json:"application"`
@@ -177,6 +184,12 @@ func (x *index) saveTasks(w *saved.Writer) {
 			Job: t.Job, NonPreemptible: t.NonPreemptible, Cost: t.Cost, Budgets: t.Budgets,
 		})
 	}
+	for _, name := range slices.Sorted(maps.Keys(x.jobs.ids)) {
+		if n := x.jobs.ids[name]; x.minimumOf(n) > 0 {
+			w.Check("job", name)
+			w.Line("minimum", minimumLine{name, x.minimumOf(n), !x.minimums[n].set})
+		}
+	}
 	// All the same if its tasks are in one leaf by now: searches go by it, and
 	// must count the same steps.
 	var names []string
@@ -257,7 +270,7 @@ type loader struct {
 }
 
 // loadWords are the words of lines in their order: each needs those before it.
-var loadWords = []string{"budget", "node", "task", "spread", "order", "wait", "grant", ""}
+var loadWords = []string{"budget", "node", "task", "minimum", "spread", "order", "wait", "grant", ""}
 
 func (x *loader) load() error {
 	start, err := x.Begin("cluster")
@@ -284,6 +297,8 @@ func (x *loader) load() error {
 			err = x.loadNode()
 		case "task":
 			err = x.loadTask()
+		case "minimum":
+			err = x.loadMinimum()
 		case "spread":
 			err = x.loadSpread()
 		case "order":
@@ -447,6 +462,30 @@ func (x *loader) loadTask() error {
 	r.inNode = c.enlist(node, id)
 	c.setRow(id, &t, &r)
 	c.count(id, +1)
+	return nil
+}
+
+func (x *loader) loadMinimum() error {
+	var l minimumLine
+	if err := x.Decode(&l); err != nil {
+		return err
+	}
+	c := x.c
+	job, has := c.jobs.lookup(l.Job)
+	switch {
+	case l.Job == "":
+		return x.Errorf("minimum of job %q: %w", l.Job, ErrEmpty)
+	case c.minimumOf(job) > 0:
+		return x.Errorf("minimum of job %q: %w", l.Job, ErrDuplicate)
+	case l.Members <= 0:
+		return x.Errorf("minimum of job %q: %d: %w", l.Job, l.Members, ErrRange)
+	case l.Placed && !has:
+		return x.Errorf("minimum of job %q: it has no tasks: %w", l.Job, ErrUnknown)
+	case l.Placed:
+		c.noteMinimum(job, jobMinimum{members: l.Members})
+	default:
+		c.setMinimum(l.Job, l.Members)
+	}
 	return nil
 }
 

@@ -57,6 +57,8 @@ func savedExample(t require.TestingT) string {
 	require.NoError(t, err)
 	c := NewCluster(tree)
 	require.NoError(t, c.SetBudget("web", Budget{Left: 3, Hard: true}))
+	require.NoError(t, c.SetMinMembers("j", 2))
+	require.NoError(t, c.SetMinMembers("to come", 3))
 	for _, name := range []string{"n0", "n1", "n2", "n3"} {
 		_, err := c.AddNode(&Node{Name: name, Capacity: resources.Vector{8, 64}, Domains: []string{"r1"}, Penalty: 2})
 		require.NoError(t, err)
@@ -119,7 +121,7 @@ func TestLoad_Bad(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
 		{"preempt cluster 2", "preempt cluster 1", `line 1: bad saved text: "preempt cluster 1", want "preempt cluster 2"`},
 		{"preempt queues 2", "preempt queues 7", `line 3: bad saved text: "preempt queues 7"`},
-		{`"versions":23`, `"versions":9999999999999999999`, "line 2: version"},
+		{`"versions":25`, `"versions":9999999999999999999`, "line 2: version"},
 		{`"version":`, `"colour":`, `unknown field "colour"`},
 		{`"version":`, `"version":0,"versions":`, "version 0 of"},
 		{`"types":["gpu","cpu"]`, `"types":["gpu","gpu"]`, "line 4: "},
@@ -143,6 +145,10 @@ func TestLoad_Bad(t *testing.T) {
 		{`"queue":"root.a","node":"n0"`, `"queue":"root","node":"n0"`, `queue root: not a leaf queue`},
 		{`"queue":"root.a","node":"n0"`, `"queue":"root.a","node":"n7"`, `node "n7": unknown`},
 		{`"budgets":["web"]`, `"budgets":["wob"]`, `budget "wob": unknown`},
+		{`"job":"to come"`, `"job":"j"`, `minimum of job "j": duplicate key`},
+		{`"job":"to come"`, `"job":""`, `minimum of job "": empty name`},
+		{`"members":3`, `"members":0`, `minimum of job "to come": 0: out of range`},
+		{`"members":3`, `"members":3,"placed":true`, `minimum of job "to come": it has no tasks: unknown`},
 		{`"size":[1,0]`, `"size":[9223372036854775807,0]`, "in use: out of range"},
 		{`"size":[1,0]`, `"size":[1,0,3]`, "3 of type 2 of 2: bad amount"},
 		{`"size":[1,0]`, `"size":[1.5,0]`, "1.5"},

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -99,7 +100,7 @@ func TestLaw1_HoldsWhereTheBudgetEnds(t *testing.T) {
 		Nodes: 5000, Tasks: 30, Seed: 6352617325879458989, Gangs: 4, Shapes: 5, Priorities: 4, OptOuts: 30,
 	}
 	s := load.Subject(load.Build(), 10)
-	s.Planner.Minimum = func(string) int { return 2 } // of 4
+	world.SetEveryMinimum(s.Planner.Cluster, func(string) int { return 2 }) // of 4
 	s.Decide()
 	d := &s.Decision
 	require.Equal(t, victims.Preempts, d.Outcome)

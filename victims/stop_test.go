@@ -86,7 +86,7 @@ func TestStop_LeavesRefusalsUnproven(t *testing.T) {
 func stopIsHonest(t *rapid.T) {
 	w := drawAuditWorld(t)
 	w.drawRules(t)
-	w.planner.Minimum, w.planner.OwnLeaf = w.auditor.Minimum, w.auditor.OwnLeaf
+	w.planner.OwnLeaf = w.auditor.OwnLeaf
 	w.planner.Filter, w.planner.Blockers = w.auditor.Filter, w.auditor.Blockers
 	w.planner.Exhaustive = rapid.Bool().Draw(t, "exhaustive")
 	want := w.decide(t)

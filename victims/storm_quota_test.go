@@ -44,7 +44,7 @@ func (h *history) enforce() event {
 		return event{} // below what children or types beside it are guaranteed
 	}
 	h.enforced++
-	e := quota.Enforcer{Cluster: h.cluster, Rules: quota.Rules{Minimum: h.planner.Minimum}, Order: of(h.T, "order", []quota.Order{quota.DefaultOrder, quota.ClosestMatch, quota.Pack})}
+	e := quota.Enforcer{Cluster: h.cluster, Order: of(h.T, "order", []quota.Order{quota.DefaultOrder, quota.ClosestMatch, quota.Pack})}
 	var o quota.Outcome
 	h.must(e.Enforce(&o, quota.Quota{Queue: id, Max: limit}, h.o.Now))
 	h.must(h.cluster.Apply(o.Change()))

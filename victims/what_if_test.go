@@ -30,7 +30,7 @@ var ofNodes = map[string]bool{
 func whatIfAgreesWithAuditor(t *rapid.T) {
 	w := drawAuditWorld(t)
 	w.drawRules(t)
-	w.planner.Minimum, w.planner.OwnLeaf = w.auditor.Minimum, w.auditor.OwnLeaf
+	w.planner.OwnLeaf = w.auditor.OwnLeaf
 	w.planner.OwnApplication = w.auditor.OwnApplication
 	node := rapid.SampledFrom(slices.Collect(w.cluster.Nodes())).Draw(t, "node")
 	if w.ask.RequiredNode != "" {
@@ -172,7 +172,7 @@ func TestWhatIf_OwnLeafOfTheQueue(t *testing.T) {
 
 func TestWhatIf_WarmAllocatesNothing(t *testing.T) {
 	p, ask := deepWorld(t, 20)
-	p.Minimum = func(string) int { return 0 }
+	require.NoError(t, p.Cluster.SetMinMembers("gang", 2)) // so that jobs are looked at
 	var x victims.WhatIf
 	round := func() {
 		if x.Open(p, ask, now) != nil {

@@ -25,7 +25,9 @@ func (r *report) racks(minimum int) Row {
 	p := jobs.Planner{ByPriority: true, Cluster: c}
 	gangs := ""
 	if minimum > 0 {
-		p.Minimum = func(string) int { return minimum }
+		for id := range c.Tasks() {
+			must(c.SetMinMembers(c.Job(id), minimum))
+		}
 		gangs = ", whole gangs as victims"
 	}
 	var d jobs.Decision

@@ -113,19 +113,15 @@ func (d *movesDraw) build(random *rand.Rand) *movesSubject {
 	d.makeRoom(c, random)
 	x := new(movesSubject)
 	ask := d.Ask(c, max(d.k, 1))
-	rules := victims.Rules{Minimum: func(string) int { return max(d.Gangs, 1) }}
-	if d.Gangs == 0 {
-		rules.Minimum = nil
-	}
 	p := moves.Planner{Options: moves.Options{Movable: func(victims.TaskID) (int, bool) { return 0, true }}}
 	if d.members == 0 {
-		p.Asks = &victims.Planner{Cluster: c, Rules: rules}
+		p.Asks = &victims.Planner{Cluster: c}
 		var dec victims.Decision
 		x.without = func() { must(p.Asks.Decide(&dec, &ask, workload.Now)); x.refused = dec.Outcome == victims.Refused }
 		x.with = func() { x.plan = decided(p.Decide(&dec, &ask, workload.Now)) }
 		return x
 	}
-	p.Jobs = &jobs.Planner{Cluster: c, Rules: rules}
+	p.Jobs = &jobs.Planner{Cluster: c}
 	j := jobs.Job{Name: "job", Queue: ask.Queue, Application: ask.Application, Priority: ask.Priority, PendingSince: ask.PendingSince}
 	for i := range d.members {
 		j.Members = append(j.Members, jobs.Member{Key: fmt.Sprint("member", i), Size: ask.Size})

@@ -20,7 +20,6 @@ type library struct {
 	nodes   []victims.NodeID
 	places  map[victims.NodeID]int
 	rows    map[string]int // of tasks that run, by key
-	minimum map[string]int // of gangs, by name
 
 	asks      victims.Planner
 	gangs     jobs.Planner
@@ -49,7 +48,7 @@ func newLibrary(w *world, types ...string) (*library, error) {
 	}
 	x := &library{
 		w: w, cluster: victims.NewCluster(tree),
-		places: make(map[victims.NodeID]int), rows: make(map[string]int), minimum: make(map[string]int),
+		places: make(map[victims.NodeID]int), rows: make(map[string]int),
 	}
 	for i := range w.nodes {
 		n := victims.Node{Name: fmt.Sprintf("n%03d", i), Capacity: slices.Clone(w.nodes[i].free), Tag: uint64(w.nodes[i].pool)}
@@ -65,8 +64,7 @@ func newLibrary(w *world, types ...string) (*library, error) {
 		}
 	}
 	// What is configured is the same for the planners and for those who judge.
-	minimum := func(job string) int { return x.minimum[job] }
-	rules := victims.Rules{OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: func(pool int, n victims.NodeID) bool {
+	rules := victims.Rules{OwnLeaf: victims.OwnMet, Filter: func(pool int, n victims.NodeID) bool {
 		return pool == 0 || w.nodes[x.places[n]].pool == pool
 	}}
 	x.asks = victims.Planner{Cluster: x.cluster, Rules: rules}
@@ -122,7 +120,9 @@ func (x *library) started(id int) error {
 	}
 	if t.gang >= 0 {
 		v.Job = x.w.gangs[t.gang].name
-		x.minimum[v.Job] = x.w.gangs[t.gang].minimum
+		if err := x.cluster.SetMinMembers(v.Job, x.w.gangs[t.gang].minimum); err != nil {
+			return err
+		}
 	}
 	if _, err := x.cluster.AddTask(&v); err != nil {
 		return err

@@ -137,10 +137,8 @@ func (r *BatchReplay) prepare() (*batchPlayer, error) {
 	for leaf := range x.demand {
 		x.demand[leaf] = resources.Vector{0}
 	}
-	// A gang goes whole, or stays whole.
-	minimum := func(job string) int { return len(x.work[x.index[job]].members) }
-	x.planner = jobs.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: minimum}}
-	x.auditor = jobs.Auditor{Cluster: cluster, Rules: victims.Rules{Minimum: minimum}}
+	x.planner = jobs.Planner{Cluster: cluster}
+	x.auditor = jobs.Auditor{Cluster: cluster}
 
 	type alike struct {
 		vc   int
@@ -157,6 +155,9 @@ func (r *BatchReplay) prepare() (*batchPlayer, error) {
 		w := work{Job: j, kind: kind, leaf: r.Batch.Leaf(j.VC), left: j.Duration}
 		for k, gpus := range j.Members() {
 			w.members = append(w.members, jobs.Member{Key: fmt.Sprintf("%s-%d", j.Name, k), Size: resources.Vector{gpus}})
+		}
+		if err := cluster.SetMinMembers(j.Name, len(w.members)); err != nil {
+			return nil, err // a gang goes whole, or stays whole
 		}
 		x.work = append(x.work, w)
 		x.index[j.Name] = int32(i)

@@ -71,8 +71,7 @@ func main() {
 	etl[5].Job, etl[6].Job = "tune", "tune"
 	must(cluster.SetTask(&etl[5]))
 	must(cluster.SetTask(&etl[6]))
-	minimum := map[string]int{"tune": 2}
-	planner.Minimum = func(job string) int { return minimum[job] }
+	check(cluster.SetMinMembers("tune", 2))
 	ask.Class = 0
 	check(planner.Decide(&d, &ask, now))
 	fmt.Println(d.Summary(cluster))
@@ -99,7 +98,7 @@ func main() {
 	check(cluster.SetMax(batch, gpus("24")))
 	check(timing.Observe(quota.Quota{Queue: batch, Max: gpus("24"), Delay: time.Minute}, now))
 	now = now.Add(time.Minute)
-	enforcer := quota.Enforcer{Cluster: cluster, Rules: quota.Rules{Minimum: planner.Minimum, Exact: true}}
+	enforcer := quota.Enforcer{Cluster: cluster, Rules: quota.Rules{Exact: true}}
 	var out quota.Outcome
 	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
 		check(enforcer.Enforce(&out, quota.Quota{Queue: q, Max: cluster.Tree().Max(q)}, now))

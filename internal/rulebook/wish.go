@@ -24,6 +24,7 @@ type Wish struct {
 	Type      int
 	Before    int64          // of the type, what comes before the last member
 	Anything  bool           // whatever changes may help
+	Gangs     bool           // and if some job needs a number of its members
 	NeedsRoom bool           // headroom is lacking, and victims may make it
 	Places    []int32        // rows of the nodes of grants, for in-flight
 	Counting  resources.Mask // the types whose guarantees count

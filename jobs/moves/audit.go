@@ -207,7 +207,7 @@ func (x *judge) helpful(moves []Move) {
 
 // bound reports whether a job has a minimum, so that it is a gang.
 func (x *judge) bound(job string) bool {
-	return job != "" && x.charge.Minimum != nil && x.charge.Minimum(job) > 0
+	return x.charge.Cluster.MinMembers(job) > 0
 }
 
 // members yields the members of a gang: those that run.

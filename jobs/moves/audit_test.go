@@ -23,6 +23,8 @@ func TestAudit_EachLaw(t *testing.T) {
 		a    world.Ask
 		p    *moves.Planner
 		plan *moves.Plan
+
+		minimums map[string]int
 	}
 	task := func(j *judged) *world.Task { return &j.w.Tasks[0] }
 	for _, test := range []struct {
@@ -67,7 +69,7 @@ func TestAudit_EachLaw(t *testing.T) {
 		{"gang", func(j *judged) {
 			task(j).Job = "b"
 			j.w.Tasks = append(j.w.Tasks, world.Task{Key: "b2", Queue: "root.b", Node: "n2", Size: gpu(1), Job: "b"})
-			j.p.Asks.Minimum = func(string) int { return 2 }
+			j.minimums = map[string]int{"b": 2}
 			j.plan.Moves[0].Ask.Job = "b"
 		}},
 		{"moved", func(j *judged) {
@@ -118,6 +120,7 @@ func TestAudit_EachLaw(t *testing.T) {
 			build := func() (*victims.Cluster, victims.Ask) {
 				c, err := world.Build(j.w)
 				require.NoError(t, err)
+				world.SetMinimums(c, j.minimums)
 				ask, err := world.AskOf(c, &j.a)
 				require.NoError(t, err)
 				return c, ask
@@ -172,9 +175,9 @@ func TestAudit_PartOfGang(t *testing.T) {
 		require.NoError(t, err)
 		ask, err := world.AskOf(c, &world.Ask{Key: "a1", Queue: "root.a", Size: gpu(4)})
 		require.NoError(t, err)
-		keeps := 3
+		require.NoError(t, c.SetMinMembers("g", 3))
 		p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
-		p.Asks.SameNode, p.Asks.Minimum = same, func(string) int { return keeps }
+		p.Asks.SameNode = same
 		p.Movable = func(id victims.TaskID) (int, bool) { return 0, c.Task(id).Key == "b1" }
 		var d victims.Decision
 		plan, err := p.Decide(&d, &ask, world.Epoch)
@@ -183,7 +186,7 @@ func TestAudit_PartOfGang(t *testing.T) {
 		require.Len(t, d.Plan.Victims, 3)
 		a := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Rules: p.Asks.Rules}, Options: p.Options}
 		require.Empty(t, a.Audit(&plan, &d.Plan, world.Epoch))
-		keeps = 1
+		require.NoError(t, c.SetMinMembers("g", 1))
 		found := a.Audit(&plan, &d.Plan, world.Epoch)
 		require.Len(t, found, 1)
 		require.Equal(t, "minimal: job g: can be given back", found[0].String())
@@ -210,7 +213,7 @@ func TestAuditJob_Gang(t *testing.T) {
 	c, err := world.Build(w)
 	require.NoError(t, err)
 	p := forJobs(c)
-	p.Jobs.Minimum = func(string) int { return 2 }
+	require.NoError(t, c.SetMinMembers("b", 2))
 	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(8)}}})
 	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n3\n", plan.Describe(c))
 	audit := func() (laws []string) {

@@ -71,7 +71,7 @@ func propertyJob(t *rapid.T) {
 	}
 	w := world.Case{World: k.World, Options: k.Options}
 	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c, Rules: world.PlannerOf(c, &w.Options).Rules, ByPriority: k.ByPriority}}
-	p.Jobs.Minimum = func(job string) int { return k.Minimums[job] }
+	world.SetMinimums(c, k.Minimums)
 	p.Jobs.Filter = func(class int, n victims.NodeID) bool {
 		i := slices.IndexFunc(k.World.Nodes, func(at world.Node) bool { return at.Name == c.NodeName(n) })
 		return class < 0 || k.World.Nodes[i].Has(k.Job.Members[class].Selector)
@@ -134,7 +134,7 @@ func TestDecideJob_Rack(t *testing.T) {
 	c, err := world.Build(w)
 	require.NoError(t, err)
 	p := forJobs(c)
-	p.Jobs.Minimum = func(job string) int { return map[string]int{"b": 2}[job] }
+	require.NoError(t, c.SetMinMembers("b", 2))
 	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Domain: 1, Members: []world.Member{{Key: "a1", Size: gpu(8)}, {Key: "a2", Size: gpu(8)}}})
 	require.Equal(t, "b3 moves from n3 to n1\n", plan.Describe(c))
 	require.Equal(t, victims.Preempts, d.Outcome)
@@ -289,7 +289,7 @@ func TestDecide_WhoMoves(t *testing.T) {
 			ask, err := world.AskOf(c, &a)
 			require.NoError(t, err)
 			p.Asks = &victims.Planner{Cluster: c}
-			p.Asks.Minimum = func(job string) int { return len(job) } // that of "bb" is 2
+			world.SetEveryMinimum(c, func(job string) int { return len(job) }) // that of "bb" is 2
 			var d decision
 			require.NoError(t, d.make(&p, &ask, world.Epoch))
 			require.Equal(t, test.want, d.Outcome, d.Describe(c))
@@ -342,7 +342,7 @@ func TestDecideJob_GangOnSeveralNodes(t *testing.T) {
 			c, err := world.Build(w)
 			require.NoError(t, err)
 			p := forJobs(c)
-			p.Jobs.Minimum = func(string) int { return 2 }
+			require.NoError(t, c.SetMinMembers("b", 2))
 			plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(10)}}})
 			require.Equal(t, test.want, plan.Describe(c))
 			a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Rules: p.Jobs.Rules}, Options: p.Options}

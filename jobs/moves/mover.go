@@ -59,7 +59,7 @@ func (s *search) overMax(t *victims.Task) bool {
 
 // bound reports whether members of a job move together, or not at all.
 func (s *search) bound(job string) bool {
-	return job != "" && s.rules.Minimum != nil && s.rules.Minimum(job) > 0
+	return s.c.MinMembers(job) > 0
 }
 
 // A gang is what a job with a minimum is to a decision: its members that run.

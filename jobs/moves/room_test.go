@@ -99,9 +99,10 @@ func TestDecide_OwnLeafLast(t *testing.T) {
 		world.Task{Key: "own", Queue: "root.a", Node: "n1", Size: gpu(1)},
 		world.Task{Key: "b1", Job: "b", Queue: "root.b", Node: "n3", Size: gpu(1)}, world.Task{Key: "b2", Job: "b", Queue: "root.b", Node: "n3", Size: gpu(1)},
 		world.Task{Key: "stays", Queue: "root.b", Node: "n4", Size: gpu(2), Priority: 9})
+	require.NoError(t, c.SetMinMembers("b", 2))
 	for _, option := range []victims.OwnLeaf{victims.OwnNever, victims.OwnMet} {
 		for _, hasty := range []bool{false, true} {
-			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: option, Minimum: func(string) int { return 2 }}}}
+			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: option}}}
 			p.Movable = all
 			if hasty {
 				p.Hasty()
@@ -152,8 +153,8 @@ func TestDecide_GangLeavesTheNode(t *testing.T) {
 	c := townOf(t, 0, 12, 20, nodesOf(10, 2, 4),
 		world.Task{Key: "g0", Job: "g", Queue: "root.b", Node: "n1", Size: gpu(4)}, world.Task{Key: "g1", Job: "g", Queue: "root.b", Node: "n2", Size: gpu(2)},
 		world.Task{Key: "fixed", Queue: "root.b", Node: "n1", Size: gpu(2), Priority: 9})
-	rules := victims.Rules{Minimum: func(string) int { return 2 }}
-	p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: rules}}
+	require.NoError(t, c.SetMinMembers("g", 2))
+	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
 	p.Movable = func(id victims.TaskID) (int, bool) { return 0, c.Job(id) == "g" }
 	ask := world.Ask{Key: "ask", Queue: "root.a", Size: gpu(6)}
 	require.Equal(t, victims.Refused, decideAsk(t, &p, ask).Outcome)
@@ -164,7 +165,7 @@ func TestDecide_GangLeavesTheNode(t *testing.T) {
 	d := decideAsk(t, &p, ask)
 	require.Equal(t, "g0 moves from n1 to n3\ng1 moves from n2 to n4\n", d.Plan.Describe(c))
 	d.Moves[1].To = d.Moves[0].From
-	audit := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Rules: rules}, Options: p.Options}
+	audit := moves.Auditor{Asks: &victims.Auditor{Cluster: c}, Options: p.Options}
 	found := audit.Audit(&d.Plan, &d.Decision.Plan, world.Epoch)
 	require.Len(t, found, 1)
 	require.Equal(t, "reserved", found[0].Law)
@@ -189,7 +190,8 @@ func TestDecide_GangOfThoseThatRun(t *testing.T) {
 			_, err = c.Grant(&grant, n3)
 			require.NoError(t, err)
 		}
-		p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return 1 }}}, Options: moves.Options{Movable: all}}
+		require.NoError(t, c.SetMinMembers("g", 1))
+		p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Options: moves.Options{Movable: all}}
 		d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(4)})
 		require.Equal(t, "g0 moves from n1 to n2\n", d.Plan.Describe(c))
 	}

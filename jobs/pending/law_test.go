@@ -52,7 +52,8 @@ func TestJobs_ReservedByName(t *testing.T) {
 func asksHold(t *rapid.T) {
 	w := world.Workloads(world.Small.With(world.WithBudgets|world.WithOwnLeaf)).Draw(t, "workload")
 	h := newHistory(t, &w.World, w.Options.Now)
-	h.rules.OwnLeaf, h.rules.Minimum = world.OwnLeaves[w.Options.OwnLeaf], w.Options.Minimum()
+	h.rules.OwnLeaf = world.OwnLeaves[w.Options.OwnLeaf]
+	world.SetMinimums(h.c, w.Options.Minimums)
 	var asks []victims.Ask
 	for i := range w.Asks {
 		ask, err := world.AskOf(h.c, &w.Asks[i])
@@ -84,7 +85,7 @@ func jobsHold(t *rapid.T) {
 	k := world.JobCases(world.Small).Draw(t, "case")
 	h := newHistory(t, &k.World, k.Options.Now)
 	h.rules.OwnLeaf = world.OwnLeaves[k.Options.OwnLeaf]
-	h.rules.Minimum = func(job string) int { return k.Minimums[job] }
+	world.SetMinimums(h.c, k.Minimums)
 	leaf, ok := h.c.Tree().Lookup(k.Job.Queue)
 	require.True(t, ok)
 	var all []jobs.Job

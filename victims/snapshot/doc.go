@@ -8,7 +8,6 @@
 // instants. [Parse] reads it, or one written by hand, and [Document.Run] gives the same
 // answers.
 //
-// Answers of Minimum, Filter, Blockers and Exempt are written as minimums, labels, ports
-// and priority classes. What a document cannot say is in its note, and Take returns it.
+// Answers of Filter, Blockers and Exempt are written as labels, ports and priority classes. What a document cannot say is in its note, and Take returns it.
 // Names for people and tags are left out; times in the future are written as now.
 package snapshot

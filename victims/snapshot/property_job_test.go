@@ -35,7 +35,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 			Min: world.LimitOf(c, q.Min), Max: world.LimitOf(c, q.Max), Waiting: world.VectorOf(c, q.Waiting),
 		}))
 	}
-	p.Minimum = func(job string) int { return k.Minimums[job] }
+	world.SetMinimums(c, k.Minimums)
 	p.Exempt = func(e victims.Exemption) (time.Time, bool) {
 		at := world.Options{Now: e.Now, Exempt: k.Options.Exempt}
 		return at.Exempts(e.Cluster.Key(e.Task))
@@ -100,7 +100,8 @@ func TestTake_Quota_SameAnswer(t *testing.T) {
 		k := world.EnforceCases(everything).Draw(t, "case")
 		c, err := world.Build(&k.World)
 		require.NoError(t, err)
-		e := &quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(job string) int { return k.Minimums[job] }}}
+		world.SetMinimums(c, k.Minimums)
+		e := &quota.Enforcer{Cluster: c}
 		if k.Exact {
 			e.Exact = true
 		}

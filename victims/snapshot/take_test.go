@@ -113,12 +113,6 @@ func TestTake_Unsaid(t *testing.T) {
 			s.Jobs[0].Members[0].Key = "new"
 			return nil
 		}},
-		{"minimum", "j", func(s *snapshot.Scene, c *victims.Cluster) error {
-			s.Enforcer = &quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(string) int { return 2 }}}
-			s.Enforce = []quota.Quota{{Queue: 2}}
-			_, err := c.SetTask(&victims.Task{Key: "t2", Job: "j", Queue: 2, Node: 1, Size: resources.Vector{2000}})
-			return err
-		}},
 		{"enforced", "root", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Enforcer = &quota.Enforcer{Cluster: c, Rules: quota.Rules{Enforced: func(queue.ID) bool { return true }}}
 			s.Enforce = []quota.Quota{{Queue: queue.Root}}

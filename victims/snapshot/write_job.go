@@ -150,34 +150,14 @@ func (w *writer) miss(path string, m quota.Miss) any {
 	return nil
 }
 
-// minimums writes what the jobs of the tasks and of the scene need. A document has
-// one number for each, whoever asks.
+// minimums writes how many members the jobs of the tasks need.
 func (w *writer) minimums() {
-	var ask []func(string) int
-	if len(w.s.Asks) > 0 || len(w.s.Jobs)+len(w.s.Enforce) == 0 {
-		ask = append(ask, w.p.Minimum)
-	}
-	if len(w.s.Jobs) > 0 {
-		ask = append(ask, w.s.JobPlanner.Minimum)
-	}
-	if len(w.s.Enforce) > 0 {
-		ask = append(ask, w.s.Enforcer.Minimum)
-	}
 	for _, job := range w.jobNames() {
-		least := make([]int, len(ask))
-		for i, minimum := range ask {
-			if minimum != nil {
-				least[i] = max(0, minimum(job))
-			}
-		}
-		if slices.Min(least) != slices.Max(least) {
-			w.lacks("minimum", job, "asks, jobs and quotas have the first one of several minimums")
-		}
-		if least[0] > 0 {
+		if least := w.c.MinMembers(job); least > 0 {
 			if w.doc.Minimums == nil {
 				w.doc.Minimums = make(map[string]int)
 			}
-			w.doc.Minimums[job] = least[0]
+			w.doc.Minimums[job] = least
 		}
 	}
 }

@@ -85,10 +85,9 @@ var askFamilies = []struct {
 	{"gangs+", func(d *askDraw, r *rand.Rand) {
 		d.Gangs, d.Shapes, d.Priorities = 3+r.IntN(8), of(r, 0, 5), of(r, 1, 4)
 		d.OwnCosts, d.OptOuts = of(r, 0, 1) == 1, of(r, 0, 30)
-		d.change = func(_ *victims.Cluster, s *workload.Subject, r *rand.Rand) error {
+		d.change = func(c *victims.Cluster, _ *workload.Subject, r *rand.Rand) error {
 			needs := d.Gangs - r.IntN(d.Gangs)
-			s.Planner.Minimum = func(string) int { return needs }
-			return nil
+			return needEach(c, needs)
 		}
 	}},
 	{"everything", func(d *askDraw, r *rand.Rand) {
@@ -227,4 +226,16 @@ func OfAsks(family string, i, nodes, tasks int) (*Ask, error) {
 		}
 	}
 	return &Ask{Name: name, Subject: s, Hard: d.Hard, K: d.k}, nil
+}
+
+// needEach says that each job of the tasks of a cluster needs so many members.
+func needEach(c *victims.Cluster, members int) error {
+	for id := range c.Tasks() {
+		if job := c.Job(id); job != "" {
+			if err := c.SetMinMembers(job, members); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

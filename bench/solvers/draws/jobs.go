@@ -81,7 +81,9 @@ func mixed(r *rand.Rand, family string, i int, size Size) (*Job, error) {
 	c := w.Build()
 	d := &Job{Planner: jobs.Planner{Cluster: c, ByPriority: byPriority}}
 	if w.Gangs > 0 {
-		d.Planner.Minimum = func(string) int { return minimum }
+		if err := needEach(c, minimum); err != nil {
+			return nil, err
+		}
 	}
 	d.Job = jobs.Job{Name: "job", Application: "job", Queue: workload.Leaf0(c.Tree()), Priority: 100, PendingSince: workload.Now.Add(-time.Hour)}
 	if w.Priorities > 1 && r.IntN(2) == 0 {
@@ -180,7 +182,6 @@ type gpuDraw struct {
 	optedOut   int // per cent
 	gangShare  int // per cent of the tasks with which a gang begins
 	spare      bool
-	minimum    map[string]int
 
 	tasks, gangs, left int
 	gang               victims.Task // the gang that is being placed
@@ -201,7 +202,7 @@ func gpu(r *rand.Rand, i int, size Size) (*Job, error) {
 	for int64(nodes)*8 < int64(members)*amount*5/4 {
 		nodes *= 2
 	}
-	g := &gpuDraw{minimum: make(map[string]int)}
+	g := new(gpuDraw)
 	g.priorities = of(r, 1, 1, 3, 10)
 	g.optedOut = of(r, 0, 0, 10)
 	byPriority := r.IntN(3) == 0
@@ -235,7 +236,6 @@ func gpu(r *rand.Rand, i int, size Size) (*Job, error) {
 		}
 	}
 	d.Planner = jobs.Planner{Cluster: g.cluster, ByPriority: byPriority}
-	d.Planner.Minimum = func(job string) int { return g.minimum[job] }
 	d.Job.Name, d.Job.Application, d.Job.Queue, d.Job.Priority = "job", "job", asks, int32(g.priorities)
 	d.Job.PendingSince = workload.Now.Add(-time.Hour)
 	if domain {
@@ -288,7 +288,9 @@ func (g *gpuDraw) node(n int, r *rand.Rand) error {
 		t := victims.Task{Queue: g.leaves[r.IntN(len(g.leaves))], Priority: r.Int32N(int32(g.priorities)), OptedOut: r.IntN(100) < g.optedOut}
 		age := drawAge(r)
 		if g.left == 0 && r.IntN(100) < g.gangShare {
-			g.begin(&t, age, r)
+			if err := g.begin(&t, age, r); err != nil {
+				return err
+			}
 		}
 		if g.left > 0 && g.gang.Size[0] <= free {
 			g.left--
@@ -313,16 +315,17 @@ func (g *gpuDraw) node(n int, r *rand.Rand) error {
 }
 
 // begin begins a gang, which is like t.
-func (g *gpuDraw) begin(t *victims.Task, age time.Duration, r *rand.Rand) {
+func (g *gpuDraw) begin(t *victims.Task, age time.Duration, r *rand.Rand) error {
 	g.gangs++
 	g.left = of(r, 2, 4, 8)
 	g.gang, g.gangAge = *t, age
 	g.gang.Size = resources.Vector{int64(of(r, 1, 2, 4, 8))}
 	g.gang.Job = fmt.Sprint("gang", g.gangs)
-	g.minimum[g.gang.Job] = g.left
+	needs := g.left
 	if g.spare {
-		g.minimum[g.gang.Job] = 1 + r.IntN(g.left)
+		needs = 1 + r.IntN(g.left)
 	}
+	return g.cluster.SetMinMembers(g.gang.Job, needs)
 }
 
 // drawAge is from minutes to days, small ones as likely as large ones.

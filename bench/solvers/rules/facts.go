@@ -235,12 +235,12 @@ func (f *Facts) readTasks(c *victims.Cluster, r *victims.Rules, a *asked, now ti
 		t.Time, t.Work = f.lost(&row, now)
 		i := len(f.Tasks)
 		index[id] = i
-		if r.Minimum != nil && row.Job != "" && r.Minimum(row.Job) > 0 {
+		if minimum := c.MinMembers(row.Job); minimum > 0 {
 			j, ok := gangs[row.Job]
 			if !ok {
 				j = len(f.Gangs)
 				gangs[row.Job] = j
-				f.Gangs = append(f.Gangs, Gang{Minimum: r.Minimum(row.Job)})
+				f.Gangs = append(f.Gangs, Gang{Minimum: minimum})
 			}
 			t.Gang = j
 			f.Gangs[j].Members = append(f.Gangs[j].Members, i)

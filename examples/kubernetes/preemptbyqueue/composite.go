@@ -138,5 +138,39 @@ func (c *core) minimum(job string) int {
 	return math.MaxInt32
 }
 
+// setMinimum tells the cluster how many pods of a job are of use. Jobs that have gone are
+// forgotten when there are twice as many.
+func (c *core) setMinimum(job string) {
+	m := &c.mirror
+	need := 0
+	if job != "" {
+		need = c.minimum(job)
+	}
+	if need == c.cluster.MinMembers(job) {
+		return
+	}
+	if m.wholes == nil {
+		m.wholes = map[string]bool{}
+	}
+	if len(m.wholes) >= 2*m.whole+64 {
+		for job := range m.wholes { // in any order: each is by itself
+			if c.cluster.JobLen(job) == 0 {
+				c.tellMinimum(job, 0)
+			}
+		}
+		m.whole = len(m.wholes)
+	}
+	c.tellMinimum(job, need)
+}
+
+func (c *core) tellMinimum(job string, need int) {
+	if err := c.cluster.SetMinMembers(job, need); err != nil {
+		c.log.Error(err, "Minimum not told", "job", job)
+	}
+	if c.mirror.wholes[job] = true; need == 0 {
+		delete(c.mirror.wholes, job)
+	}
+}
+
 // isComposite reports whether a job is a composite pod group.
 func isComposite(name string) bool { return strings.HasPrefix(name, composite) }

@@ -133,10 +133,10 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	c.movers.planner.Options = moves.Options{Movable: c.mayMove, Key: successor}
 	c.movers.auditor.Options = c.movers.planner.Options
 	rules.Filter = func(class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) }
-	rules.Minimum, rules.Exempt = c.minimum, c.exempt
+	rules.Exempt = c.exempt
 	c.jobPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}
 	c.jobAuditor = jobs.Auditor{Cluster: c.cluster, Rules: rules}
-	rules.Filter, rules.Minimum, rules.Exempt = func(class int, n victims.NodeID) bool { return c.workload.mayRun(class, n) }, nil, nil
+	rules.Filter, rules.Exempt = func(class int, n victims.NodeID) bool { return c.workload.mayRun(class, n) }, nil
 	c.jointPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}
 	c.jointAuditor = jobs.Auditor{Cluster: c.cluster, Rules: rules}
 	c.count(s.scarce)
@@ -147,17 +147,14 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 // differ in what the cluster knows alone, sums over nodes tell much of a decision.
 func (c *core) consult() {
 	p, a, y := &c.planner, &c.auditor, c.cycle
-	p.Minimum, p.Blockers, p.Exempt = nil, nil, nil
-	if c.mirror.jobs {
-		p.Minimum = c.minimum
-	}
+	p.Blockers, p.Exempt = nil, nil
 	if y.mayBeBlocked() {
 		p.Blockers = y.blockers
 	}
 	if c.lookup.known.Load().tolerant || len(c.balked) > 0 {
 		p.Exempt = c.exempt
 	}
-	a.Minimum, a.Blockers, a.Exempt = p.Minimum, p.Blockers, p.Exempt
+	a.Blockers, a.Exempt = p.Blockers, p.Exempt
 }
 
 // queues returns the queues as they are now.

@@ -126,7 +126,17 @@ func (p *plainCase) build(t *testing.T) *plainWorld {
 		}
 	}
 	w.core.sync(nodes)
+	w.core.needEach(t, func(string) int { return math.MaxInt32 })
 	return w
+}
+
+// needEach tells the cluster how many members each job needs.
+func (c *core) needEach(t *testing.T, minimum func(job string) int) {
+	for id := range c.cluster.Tasks() {
+		if job := c.cluster.Job(id); job != "" {
+			require.NoError(t, c.cluster.SetMinMembers(job, minimum(job)))
+		}
+	}
 }
 
 // plainPod reads the words of a pod.
@@ -172,16 +182,14 @@ func plainCore(t *testing.T) *core {
 	}))
 	c := coreOf(t, "{}", budgets)
 	c.alone()
-	whole := func(string) int { return math.MaxInt32 }
-	c.planner.Minimum, c.auditor.Minimum, c.jobPlanner.Minimum = whole, whole, whole
 	return c
 }
 
 // alone has the planners of a core ask no scheduler.
 func (c *core) alone() {
-	c.planner.Filter, c.planner.Blockers, c.planner.Predicate, c.planner.Minimum = nil, nil, nil, nil
-	c.auditor.Filter, c.auditor.Blockers, c.auditor.Predicate, c.auditor.Minimum = nil, nil, nil, nil
-	c.jobPlanner.Filter, c.jobPlanner.Exempt, c.jobPlanner.Minimum = nil, nil, nil
+	c.planner.Filter, c.planner.Blockers, c.planner.Predicate = nil, nil, nil
+	c.auditor.Filter, c.auditor.Blockers, c.auditor.Predicate = nil, nil, nil
+	c.jobPlanner.Filter, c.jobPlanner.Exempt = nil, nil
 }
 
 // decide returns the victims of the plugin, and whether it has a plan.

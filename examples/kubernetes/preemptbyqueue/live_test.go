@@ -280,15 +280,14 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 	}
 	c.sync(nodes)
 	c.alone()
-	minimum := func(job string) int {
+	c.needEach(t, func(job string) int {
 		for _, g := range d.groups {
 			if job == g.Namespace+"/"+g.Name && g.Spec.DisruptionMode != nil {
 				return math.MaxInt32
 			}
 		}
 		return 0
-	}
-	c.planner.Minimum, c.auditor.Minimum, c.jobPlanner.Minimum = minimum, minimum, minimum
+	})
 	// The scheduler's Filter plugins say this of taints.
 	tolerates := func(p *v1.Pod, n victims.NodeID) bool {
 		return len(infos[c.cluster.NodeName(n)].Node().Spec.Taints) == 0 || len(p.Spec.Tolerations) > 0

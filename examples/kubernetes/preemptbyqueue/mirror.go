@@ -24,9 +24,10 @@ type mirror struct {
 	// overdue is before the first instant at which a pod will have been leaving for
 	// too long; zero: there is none.
 	overdue time.Time
-	jobs    bool // some pod is, or was, in a PodGroup
-	movable bool // some pod is, or was, movable
-	rereads bool // all nodes are being mirrored once more; see reread
+	wholes  map[string]bool // the jobs that the cluster knows to go as a whole
+	whole   int             // how many there were when those that have gone were last forgotten
+	movable bool            // some pod is, or was, movable
+	rereads bool            // all nodes are being mirrored once more; see reread
 
 	tasks   []victims.Task // memory for the tasks of a node
 	sizes   resources.Vector

@@ -28,6 +28,9 @@ func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
 	evicts := n.evicts
 	n.evicts = false
 	tasks := c.tasksOf(n, info, now)
+	for i := range tasks {
+		c.setMinimum(tasks[i].Job)
+	}
 	synced, err := c.cluster.SyncNode(n.name, tasks)
 	if err != nil {
 		c.log.Error(err, "Node not mirrored", "node", n.name)
@@ -84,7 +87,6 @@ func (c *core) tasksOf(n *mirrored, info fwk.NodeInfo, now time.Time) []victims.
 			OptedOut: optedOut(pod) || class.OptedOut, RequiredNode: ofNode(pod), Job: c.unit(pod),
 			Budgets: m.budgets[from:len(m.budgets):len(m.budgets)],
 		}
-		m.jobs = m.jobs || t.Job != ""
 		c.leaving(&t, n, pod, now)
 		m.tasks = append(m.tasks, t)
 	}

@@ -153,7 +153,7 @@ func (y *cycle) lawfulOn(n victims.NodeID) []victims.TaskID {
 	var tasks, set, added []victims.TaskID // set has tasks of any node
 	for _, t := range o.tasks {
 		together := []victims.TaskID{t}
-		if job := c.Job(t); job != "" && y.core.minimum(job) > 0 {
+		if job := c.Job(t); c.MinMembers(job) > 0 {
 			together = slices.Collect(c.JobTasks(job))
 		}
 		added = added[:0]

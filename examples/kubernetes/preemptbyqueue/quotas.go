@@ -165,7 +165,7 @@ func (c *core) infos() (list []fwk.NodeInfo, err error) {
 // them. It returns what is to be done, or nil.
 func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
 	c, tree := pl.core, fresh.queues().tree
-	rules := quota.Rules{Enforced: c.quotas.timing.Running, Minimum: fresh.minimum}
+	rules := quota.Rules{Enforced: c.quotas.timing.Running}
 	enforcer := quota.Enforcer{Cluster: fresh.cluster, Rules: rules, Steps: c.args.Budget}
 	var o quota.Outcome
 	if err := enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {

@@ -85,8 +85,8 @@ func (pl *Plugin) together(now time.Time) *workload {
 func (w *workload) decide(now time.Time) bool {
 	c := w.plugin.core
 	p, a := &c.jointPlanner, &c.jointAuditor
-	p.Exempt, p.Minimum = c.planner.Exempt, c.planner.Minimum
-	a.Exempt, a.Minimum = p.Exempt, p.Minimum
+	p.Exempt = c.planner.Exempt
+	a.Exempt = p.Exempt
 	if err := p.Together(&w.joint, w.asks, now); err != nil {
 		c.log.Error(err, "Workload not decided", "pod", klog.KObj(w.own.pod))
 		return false

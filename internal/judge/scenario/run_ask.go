@@ -234,12 +234,9 @@ func (r *runner) scarce() *resources.Mask {
 // setPlanner sets the options of a planner for the asks of the document.
 func (r *runner) setPlanner(p *victims.Planner) {
 	p.Cluster, p.StrictPriority = r.cluster, r.doc.Options.StrictPriority
-	p.Minimum, p.OwnLeaf = nil, ownLeafOf[r.doc.Options.OwnLeaf]
+	p.OwnLeaf = ownLeafOf[r.doc.Options.OwnLeaf]
 	p.Scarce = r.scarce()
 	p.SameNode, p.OwnApplication = r.doc.Options.SameNode, r.doc.Options.OwnApplication
-	if len(r.doc.JobMinimums) > 0 {
-		p.Minimum = r.doc.jobMinimum // without any there are no gangs to look for
-	}
 	if r.doc.Options.Toleration {
 		p.Exempt = r.exempt
 	}

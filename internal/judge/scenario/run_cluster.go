@@ -51,6 +51,12 @@ func (r *runner) build() error {
 			return doc.Fail(b.At, strconv.Quote(b.Name), err)
 		}
 	}
+	for i := range doc.JobMinimums {
+		m := &doc.JobMinimums[i]
+		if err := r.cluster.SetMinMembers(m.Job, m.Members); err != nil {
+			return doc.Fail(m.At, strconv.Itoa(m.Members), err)
+		}
+	}
 	r.listed = doc.placedMembers()
 	for t := range doc.eachTask() {
 		if _, ok := r.listed[t.Key]; ok {

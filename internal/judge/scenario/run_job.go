@@ -122,7 +122,7 @@ func (r *runner) jobPlanner(j *Job) jobs.Planner {
 		Cluster: r.cluster, Allowances: r.quotas, ByPriority: r.doc.Options.JobTrigger == byPriority,
 		Rules: victims.Rules{
 			StrictPriority: r.doc.Options.StrictPriority, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
-			Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt, Scarce: r.scarce(),
+			Exempt: r.planner.Exempt, Scarce: r.scarce(),
 			Filter: func(class int, n victims.NodeID) bool { return r.selects(j.Members[class].NodeSelector, n) },
 		},
 	}

@@ -55,9 +55,8 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 	}
 	enforcer := quota.Enforcer{
 		Cluster: r.cluster, Order: orderOf[q.EnforceQuota.Order], Rules: quota.Rules{
-			Exact:   q.EnforceQuota.Overshoot == OvershootExact,
-			Miss:    quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
-			Minimum: r.doc.jobMinimum,
+			Exact: q.EnforceQuota.Overshoot == OvershootExact,
+			Miss:  quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
 		},
 	}
 	if err := r.show(i, Moment{Enforcer: &enforcer, Queue: id, Max: most}); err != nil {

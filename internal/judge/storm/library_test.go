@@ -157,7 +157,7 @@ func (a *question) everywhere(members uint64, do func()) {
 // lawfulForJob returns the lawful plans with victims for a job, as sets of tasks.
 func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 	c := l.auditor.Cluster
-	a := jobs.Auditor{Cluster: c, Rules: victims.Rules{Minimum: l.auditor.Minimum}, ByPriority: q.byPriority}
+	a := jobs.Auditor{Cluster: c, ByPriority: q.byPriority}
 	a.Scarce = q.scarce()
 	if q.second {
 		a.OwnLeaf = q.own.ofLibrary()
@@ -404,10 +404,12 @@ func clusterOf(t *rapid.T, w *world) *library {
 			must(err)
 		}
 	}
-	return &library{victims.Auditor{Cluster: c, Rules: victims.Rules{StrictPriority: w.Rules.Strict, Minimum: func(job string) int {
-		n, _ := strconv.Atoi(job)
-		return w.Minimum[n]
-	}}}}
+	for n, minimum := range w.Minimum {
+		if n > 0 {
+			must(c.SetMinMembers(strconv.Itoa(n), minimum))
+		}
+	}
+	return &library{victims.Auditor{Cluster: c, Rules: victims.Rules{StrictPriority: w.Rules.Strict}}}
 }
 
 // rackOf returns the domains of a node.

@@ -171,7 +171,7 @@ func (l *library) lawfulMoves(t *rapid.T, q *question, set uint64) bool {
 	l.auditor.OwnLeaf, l.auditor.Scarce = own, q.scarce()
 	a := moves.Auditor{
 		Asks:    &l.auditor,
-		Jobs:    &jobs.Auditor{Cluster: l.auditor.Cluster, Rules: victims.Rules{Minimum: l.auditor.Minimum, OwnLeaf: own, Scarce: q.scarce()}, ByPriority: q.byPriority},
+		Jobs:    &jobs.Auditor{Cluster: l.auditor.Cluster, Rules: victims.Rules{OwnLeaf: own, Scarce: q.scarce()}, ByPriority: q.byPriority},
 		Options: q.Rules.ofLibrary(),
 	}
 	var moved moves.Plan

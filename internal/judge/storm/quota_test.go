@@ -53,7 +53,7 @@ func propertyQuotas(t *rapid.T) {
 func enforced(t *rapid.T, w *world, q int, order quota.Order) string {
 	l := clusterOf(t, w)
 	cluster := l.auditor.Cluster
-	e := quota.Enforcer{Cluster: cluster, Order: order, Rules: quota.Rules{Minimum: l.auditor.Minimum}}
+	e := quota.Enforcer{Cluster: cluster, Order: order}
 	most := resources.Limit{Value: make(resources.Vector, w.types)}
 	for i := range w.types {
 		if m := w.most(q, i); m < w.first(q, i) || m < 1<<20 {

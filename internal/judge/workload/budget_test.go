@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -51,7 +52,7 @@ func TestBudget_MiddleClusters(t *testing.T) {
 		c := h.Build()
 		usual := h.Subject(c, rapid.Int64Range(1, 4).Draw(t, "k"))
 		if h.Gangs > 0 {
-			usual.Planner.Minimum = func(job string) int { return h.Gangs - len(job)%2 }
+			world.SetEveryMinimum(c, func(job string) int { return h.Gangs - len(job)%2 })
 		}
 		usual.Planner.Audit = true
 		full := Subject{Planner: usual.Planner, Ask: usual.Ask}

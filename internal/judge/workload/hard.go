@@ -163,6 +163,7 @@ func (h Hard) fill(c *victims.Cluster, sizes []resources.Vector, random *rand.Ra
 		}
 		if h.Gangs > 0 {
 			t.Job = fmt.Sprint("job", i%(max(len(sizes)/h.Gangs, 1)))
+			must(c.SetMinMembers(t.Job, h.Gangs))
 		}
 		if h.Budgets > 0 {
 			t.Budgets = []string{fmt.Sprint("budget", i%(max(len(sizes)/h.Budgets, 1)))}
@@ -207,29 +208,29 @@ func (h Hard) Subject(c *victims.Cluster, k int64) *Subject {
 
 // set sets the options of a planner for asks of the workload.
 func (h Hard) set(p *victims.Planner) {
-	if h.Gangs > 0 {
-		p.Minimum = func(string) int { return h.Gangs }
-	}
 	if h.Labels > 0 {
 		p.Filter = func(_ int, n victims.NodeID) bool { return int(n-1)%h.Labels == 0 }
 	}
 	if h.OwnLeaf {
 		p.OwnLeaf = victims.OwnMet
 	}
-	if h.Ports == 0 {
-		return
-	}
-	// Each node has its ports at other tasks, so that who goes is not always the
-	// first; there are nodes on which nobody holds the port.
-	c := p.Cluster
-	p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-		at := int(n-1) % h.Ports
-		for id := range c.TasksOn(n) {
-			if at == 0 {
-				return append(dst, id)
-			}
-			at--
+	if h.Ports > 0 {
+		c := p.Cluster
+		p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
+			return h.addHolder(dst, c, n)
 		}
-		return dst
 	}
+}
+
+// addHolder adds the task that holds the port on a node. Each node has it at another one, so
+// that who goes is not always the first; there are nodes on which nobody holds it.
+func (h Hard) addHolder(dst []victims.TaskID, c *victims.Cluster, n victims.NodeID) []victims.TaskID {
+	at := int(n-1) % h.Ports
+	for id := range c.TasksOn(n) {
+		if at == 0 {
+			return append(dst, id)
+		}
+		at--
+	}
+	return dst
 }

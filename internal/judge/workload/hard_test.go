@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -151,7 +152,7 @@ func propertyGangsAreLeast(t *rapid.T) {
 	c := h.Build()
 	some := h.Subject(c, int64(of("k", 1, 2, 3, 4)))
 	spare := of("spare", 0, 0, 1)
-	some.Planner.Minimum = func(job string) int { return h.Gangs - spare*(len(job)%2) }
+	world.SetEveryMinimum(c, func(job string) int { return h.Gangs - spare*(len(job)%2) })
 	some.Planner.Audit = true
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
 	some.Planner.Steps = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")

@@ -119,13 +119,14 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 	}, nil
 }
 
-// PlannerOf returns a planner over a cluster with the options of a case. The
-// instant is an argument of its decisions; exemptions follow theirs.
+// PlannerOf returns a planner over a cluster with the options of a case, whose minimums the
+// cluster then has. The instant is an argument of its decisions; exemptions follow theirs.
 func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
+	SetMinimums(c, o.Minimums)
 	p := &victims.Planner{
 		Cluster: c, Levels: o.Levels,
 		Rules: victims.Rules{
-			StrictPriority: o.StrictPriority, Interval: o.Interval, OwnLeaf: OwnLeaves[o.OwnLeaf], Minimum: o.Minimum(),
+			StrictPriority: o.StrictPriority, Interval: o.Interval, OwnLeaf: OwnLeaves[o.OwnLeaf],
 			SameNode: o.SameNode, OwnApplication: o.OwnApplication, Scarce: o.Counting(c),
 		},
 	}

@@ -3,6 +3,7 @@
 package world
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/go-preempt/preempt/victims"
@@ -43,13 +44,27 @@ func (c *Case) Blockers(cluster *victims.Cluster) func([]victims.TaskID, *victim
 	return c.World.Blockers(cluster, &c.Ask)
 }
 
-// Minimum returns the function of a caller that tells what a running job must
-// keep; nil if no minimums are known.
-func (o *Options) Minimum() func(string) int {
-	if o.Minimums == nil {
-		return nil
+// SetMinimums tells a cluster how many members jobs need, by name, unless it knows.
+func SetMinimums(c *victims.Cluster, minimums map[string]int) {
+	for _, job := range slices.Sorted(maps.Keys(minimums)) {
+		if c.MinMembers(job) == minimums[job] {
+			continue
+		}
+		if err := c.SetMinMembers(job, minimums[job]); err != nil {
+			panic(err) // worlds have no such numbers
+		}
 	}
-	return func(job string) int { return o.Minimums[job] }
+}
+
+// SetEveryMinimum tells a cluster how many members each job that has tasks needs.
+func SetEveryMinimum(c *victims.Cluster, minimum func(job string) int) {
+	minimums := make(map[string]int)
+	for id := range c.Tasks() {
+		if job := c.Job(id); job != "" {
+			minimums[job] = minimum(job)
+		}
+	}
+	SetMinimums(c, minimums)
 }
 
 // ports returns the ports that a task or a grant holds.
