@@ -47,9 +47,9 @@
 //  3. Call [victims.Planner.Decide] for an ask that waits, with the time; or
 //     [jobs.Planner.Together] for several, which share their victims then.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.
-//  5. If a victim does not stop, or the ask is gone, take the mark
-//     ([victims.Cluster.SetState]) or the grant ([victims.Cluster.Drop]) back.
-//     [jobs.Rounds] watches victims with deadlines, for asks too.
+//  5. If victims do not stop in time, or the ask is gone, have them run on
+//     ([victims.Cluster.Cancel]); if a stop cannot be taken back, give up the grant only
+//     ([victims.Cluster.Drop]). [victims.Cluster.Grants] says who waits for whom since when.
 //  6. Decide a refused ask again when something happens that its [victims.Help] names.
 //
 // The loop, without its errors:
@@ -74,8 +74,8 @@
 //			later(ask, d.Refusal.RetryAt) // or when d.Refusal.Help says; DescribeRefusal says why
 //		}
 //	}
-//	// Once all its victims have gone: cluster.Start(ask.Key, now). Or decide it
-//	// again: it is refused, InFlight, until it fits.
+//	// As victims go: cluster.StartReady(now, nil) starts whoever has room, jobs as a
+//	// whole. Or decide an ask again: it is refused, InFlight, until it fits.
 //
 // The program examples/minischeduler does all of it, with quotas and jobs. To begin
 // beside a live scheduler see docs/beside-a-live-scheduler.md; to share over several
@@ -117,8 +117,9 @@
 // Checkpoints: [victims.Cluster.SetCheckpoint]. What a task is worth to you:
 // [victims.Cluster.SetCost].
 //
-// Gangs that run: name the job in its tasks, and say by [victims.Cluster.SetMinMembers] how
-// many members it needs (DESIGN.md, Whole gangs). To place a gang use package jobs.
+// Gangs: to place one use package jobs; it keeps its minimum then. Of a gang that you have
+// placed yourself name the job in its tasks, and say by [victims.Cluster.SetMinMembers] how
+// many members it needs (DESIGN.md, Whole gangs).
 //
 // Least running times: Exempt, or package toleration.
 //
@@ -141,9 +142,9 @@
 //
 // # What to persist
 //
-// Write [victims.Cluster.Save], [jobs.Rounds.Save] and [quota.Timing.Save] into one file.
-// After a restart read them in the same order from one [bufio.Reader], and sync each
-// node. Keep waiting asks yourself.
+// Write [victims.Cluster.Save], [quota.Timing.Save] and what is yours, such as the asks that
+// wait, into one file, after Apply and before anybody is told to stop. After a restart read
+// them in the same order from one [bufio.Reader], and sync each node.
 //
 // Without a saved file, docs/beside-a-live-scheduler.md says what to keep and how to begin:
 // without grants waiting asks preempt again, and quota clocks start in full.

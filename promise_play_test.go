@@ -4,7 +4,6 @@ package preempt_test
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -190,10 +189,10 @@ func (p *played) decideTogether() {
 		first := &d.Asks[part.Asks[0]]
 		x := p.taking(first.Queue, first.Priority)
 		ch := part.Plan.Change()
-		ch.Version = p.cluster.Version()
+		ch.Version, ch.MinMembers = p.cluster.Version(), 0
 		for k := range part.Plan.Placements {
 			ask := &d.Asks[part.Asks[part.Plan.Placements[k].Member]]
-			ch.Grants[k].Ask = ask
+			ch.Places[k].Ask = ask
 			x.bring(p, ask.Size)
 			p.pending = slices.DeleteFunc(p.pending, func(a victims.Ask) bool { return a.Key == ask.Key })
 		}
@@ -301,11 +300,8 @@ func (p *played) finish() {
 
 // start starts all grants that have room.
 func (p *played) start() {
-	for _, key := range p.keys(victims.Granted) {
-		if err := p.cluster.Start(key, p.o.Now); err != nil && !errors.Is(err, victims.ErrRoom) {
-			p.Fatal(err)
-		}
-	}
+	_, err := p.cluster.StartReady(p.o.Now, nil)
+	p.must(err)
 }
 
 func (p *played) keys(states ...victims.State) (keys []string) {

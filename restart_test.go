@@ -43,6 +43,7 @@ func restartIsSeamless(t *rapid.T) {
 	c := world.Cases(world.Crowded).Draw(t, "case")
 	cluster, err := world.Build(&c.World)
 	require.NoError(t, err)
+	world.SetMinimums(cluster, hostMinimums)
 	h := newHost(cluster)
 	for range rapid.IntRange(0, 25).Draw(t, "before") {
 		drawEvent(t)(h)
@@ -68,19 +69,11 @@ func restartIsSeamless(t *rapid.T) {
 	require.Equal(t, end.String(), endAgain.String())
 }
 
-// TestRestart_Bad spoils rounds and clocks. Nothing changes then.
+// TestRestart_Bad spoils clocks. Nothing changes then.
 func TestRestart_Bad(t *testing.T) {
-	const rounds, clocks = "preempt rounds 2\n", "preempt quota clocks 2\ntiming {\"now\":\"2026-01-01T12:00:00Z\"}\n"
+	const clocks = "preempt quota clocks 2\ntiming {\"now\":\"2026-01-01T12:00:00Z\"}\n"
 	for _, test := range []struct{ text, want string }{
-		{"preempt rounds 1\n", `jobs: load: line 1: bad saved text: "preempt rounds 1", want "preempt rounds 2"`},
-		{rounds + "round {", "jobs: load: line 2: bad saved text: it ends here: unexpected EOF"},
-		{rounds + "end 1\n", `jobs: load: line 2: bad saved text: "end 1" after 0 lines`},
-		{rounds + "lap {}\n", `jobs: load: line 2: bad saved text: word "lap" out of place`},
-		{rounds + "round {}\n", "jobs: load: line 2: jobs: round: no job is named"},
-		{rounds + `round {"job":"j"}` + "\n" + `round {"job":"j"}` + "\n", "jobs: load: line 3: jobs: round of job j: a round is under way"},
-		{rounds + `round {"job":"j","victims":["v","v"]}` + "\n", "jobs: load: line 2: jobs: round of job j: victim v: a victim of another round"},
-		{rounds + `round {"job":"j","victims":["v"],"gone":["v"]}` + "\n", "jobs: load: line 2: jobs: round of job j: victim v: a victim of another round"},
-		{"preempt quota clocks 1\n", `quota: load: line 1: bad saved text: "preempt quota clocks 1", want "preempt quota clocks 2"`},
+		{"preempt quota clocks 4\n", `quota: load: line 1: bad saved text: "preempt quota clocks 4", want "preempt quota clocks 3" or less`},
 		{"preempt quota clocks 2\nend 0\n", `quota: load: line 2: bad saved text: word "" out of place`},
 		{clocks + `clock {"queue":"root.x","stage":"idle","delay":"0s"}` + "\n", `quota: load: line 3: queue "root.x": not in the tree, or a second time: no such clock`},
 		{clocks + `clock {"queue":"root","stage":"late","delay":"0s"}` + "\n", `quota: load: line 3: queue "root": no such clock: stage "late", delay "0s", end 0001-01-01 00:00:00 +0000 UTC, endless false`},
@@ -94,11 +87,7 @@ func TestRestart_Bad(t *testing.T) {
 		require.NoError(t, err)
 		h := newHost(victims.NewCluster(tree))
 		before := h.picture()
-		if load := h.rounds.Load; strings.HasPrefix(test.want, "jobs") {
-			require.EqualError(t, load(strings.NewReader(test.text)), test.want)
-		} else {
-			require.EqualError(t, h.timing.Load(strings.NewReader(test.text)), test.want)
-		}
+		require.EqualError(t, h.timing.Load(strings.NewReader(test.text)), test.want)
 		require.Equal(t, before, h.picture())
 	}
 }
@@ -107,17 +96,18 @@ func TestRestart_Bad(t *testing.T) {
 type host struct {
 	now      time.Time
 	cluster  *victims.Cluster
-	rounds   *jobs.Rounds
 	timing   *quota.Timing
 	planner  victims.Planner
 	gangs    jobs.Planner
 	enforcer quota.Enforcer
 }
 
+// hostMinimums are what some jobs need.
+var hostMinimums = map[string]int{"j": 1, "jj": 2}
+
 func newHost(c *victims.Cluster) *host {
-	world.SetMinimums(c, map[string]int{"j": 1, "jj": 2})
 	return &host{
-		now: world.Epoch, cluster: c, rounds: &jobs.Rounds{Cluster: c}, timing: quota.NewTiming(c.Tree()),
+		now: world.Epoch, cluster: c, timing: quota.NewTiming(c.Tree()),
 		planner:  victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
 		gangs:    jobs.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
 		enforcer: quota.Enforcer{Cluster: c},
@@ -126,7 +116,7 @@ func newHost(c *victims.Cluster) *host {
 
 // save writes everything into one file.
 func (h *host) save(w io.Writer) error {
-	return errors.Join(h.cluster.Save(w), h.rounds.Save(w), h.timing.Save(w))
+	return errors.Join(h.cluster.Save(w), h.timing.Save(w))
 }
 
 func loadHost(r io.Reader) (*host, error) {
@@ -136,7 +126,7 @@ func loadHost(r io.Reader) (*host, error) {
 		return nil, err
 	}
 	h := newHost(c)
-	return h, errors.Join(h.rounds.Load(file), h.timing.Load(file))
+	return h, h.timing.Load(file)
 }
 
 // picture is all that can be seen of a host.
@@ -155,19 +145,11 @@ func (h *host) picture() string {
 	for id := range c.Tasks() {
 		fmt.Fprintln(&b, id, c.Task(id), slices.Collect(c.JobTasks(c.Job(id))), c.MinMembers(c.Job(id)))
 	}
-	for id := range c.Grants() {
-		var w victims.Waiting
-		err := c.Waiting(&w, c.Key(id))
-		fmt.Fprintln(&b, w, err)
+	for g := range c.Grants() {
+		fmt.Fprintln(&b, g)
 	}
 	for name, budget := range c.Budgets() {
 		fmt.Fprintln(&b, name, budget)
-	}
-	for round := range h.rounds.All() {
-		fmt.Fprintln(&b, round)
-	}
-	for i := range 3 {
-		fmt.Fprintln(&b, h.rounds.Held(jobName(i)))
 	}
 	next, ok := h.timing.Next()
 	fmt.Fprintln(&b, h.timing, next, ok)
@@ -182,7 +164,7 @@ type event func(h *host) string
 
 func drawEvent(t *rapid.T) event {
 	kinds := []func(*rapid.T) event{
-		drawAsk, drawAsk, drawAsk, drawJob, drawJob, drawQuota, drawQuota, drawRound, drawRound,
+		drawAsk, drawAsk, drawAsk, drawJob, drawJob, drawQuota, drawQuota, drawVerb, drawVerb,
 		drawTaskEvent, drawTaskEvent, drawTaskEvent, drawNodeEvent, drawNodeEvent, drawBudget, drawTime,
 	}
 	return rapid.SampledFrom(kinds).Draw(t, "event")(t)
@@ -219,13 +201,13 @@ func drawAsk(t *rapid.T) event {
 	}
 }
 
-// drawJob is a job that is decided, and given a round if there is a plan.
+// drawJob is a job that is decided, and its plan applied if there is one.
 func drawJob(t *rapid.T) event {
 	job := jobs.Job{Name: jobName(rapid.IntRange(0, 2).Draw(t, "job")), Priority: rapid.Int32Range(0, 9).Draw(t, "priority")}
 	for i := range rapid.IntRange(1, 3).Draw(t, "members") {
 		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint(job.Name, "-", i), Size: drawSize(t)})
 	}
-	leaf, minutes := rapid.IntRange(0, 9).Draw(t, "leaf"), rapid.IntRange(0, 5).Draw(t, "deadline")
+	leaf := rapid.IntRange(0, 9).Draw(t, "leaf")
 	return func(h *host) string {
 		job.Queue = h.leaf(leaf)
 		var d jobs.Decision
@@ -236,11 +218,7 @@ func drawJob(t *rapid.T) event {
 		}
 		text += report(d.Report(h.cluster)) + fmt.Sprint(d.Plan.Steps, d.Plan.Placements)
 		if d.Outcome != victims.Refused {
-			var deadline time.Time
-			if minutes > 0 {
-				deadline = h.now.Add(time.Duration(minutes) * time.Minute)
-			}
-			text += fmt.Sprint(h.rounds.Begin(d.Plan.Change(), h.now, deadline))
+			text += fmt.Sprint(h.cluster.Apply(d.Plan.Change()))
 		}
 		return text
 	}
@@ -277,32 +255,35 @@ func drawQuota(t *rapid.T) event {
 	}
 }
 
-func drawRound(t *rapid.T) event {
+// drawVerb is something that becomes of an ask or a job, or of its victims.
+func drawVerb(t *rapid.T) event {
 	at, job := rapid.IntRange(0, 20).Draw(t, "victim"), jobName(rapid.IntRange(0, 2).Draw(t, "job"))
-	kind := rapid.SampledFrom([]string{"acknowledge", "acknowledge", "acknowledge", "complete", "complete", "finish", "finish", "fail", "abandon", "expire"}).Draw(t, "round")
+	kind := rapid.SampledFrom([]string{"gone", "gone", "gone", "start", "ready", "finish", "finish", "cancel", "drop", "minimum"}).Draw(t, "verb")
 	return func(h *host) string {
-		key := h.leaving(at)
+		c, key := h.cluster, h.leaving(at)
 		switch kind {
-		case "acknowledge":
-			return fmt.Sprint(h.rounds.Acknowledge(key))
-		case "complete":
-			return fmt.Sprint(h.rounds.Complete(job))
-		case "fail":
-			return fmt.Sprint(h.rounds.Fail(key))
-		case "abandon":
-			return fmt.Sprint(h.rounds.Abandon(job))
-		}
-		if kind == "expire" {
-			return fmt.Sprint(h.rounds.Expire(h.now))
+		case "gone":
+			return fmt.Sprint(c.RemoveTask(key))
+		case "start":
+			return fmt.Sprint(c.Start(job, h.now))
+		case "cancel":
+			return fmt.Sprint(c.Cancel(job))
+		case "drop":
+			return fmt.Sprint(c.Drop(job))
+		case "minimum":
+			return fmt.Sprint(c.SetMinMembers(job, at%3))
 		}
 		text := ""
-		for round := range h.rounds.All() {
-			job = round.Job
-			for _, key := range round.Leaving {
-				text += fmt.Sprint(h.rounds.Acknowledge(key))
+		for g := range c.Grants() {
+			if kind == "ready" {
+				break
 			}
+			for _, key := range g.Leaving {
+				text += fmt.Sprint(c.RemoveTask(key))
+			}
+			break // it is another cluster now
 		}
-		return text + fmt.Sprint(h.rounds.Complete(job))
+		return text + fmt.Sprint(c.StartReady(h.now, func(t *victims.Task) bool { return len(t.Key)%5 != at%5 }))
 	}
 }
 
@@ -336,8 +317,8 @@ func drawTaskEvent(t *rapid.T) event {
 			return fmt.Sprint(c.SetCheckpoint(key, h.now))
 		}
 		key = "none"
-		for id := range c.Grants() {
-			key = c.Key(id)
+		for g := range c.Grants() {
+			key = g.Ask
 		}
 		if kind == "drop" {
 			return fmt.Sprint(c.Drop(key))
@@ -413,11 +394,11 @@ func (h *host) key(at int) string {
 	return h.cluster.Key(ids[at%len(ids)])
 }
 
-// leaving returns the key of some task that a round waits for.
+// leaving returns the key of some task that an ask waits for.
 func (h *host) leaving(at int) string {
 	var keys []string
-	for round := range h.rounds.All() {
-		keys = append(keys, round.Leaving...)
+	for g := range h.cluster.Grants() {
+		keys = append(keys, g.Leaving...)
 	}
 	return append(keys, "nobody")[at%(len(keys)+1)]
 }

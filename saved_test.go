@@ -3,9 +3,11 @@
 package preempt_test
 
 import (
+	"bufio"
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,12 +47,19 @@ func frozen(t *testing.T, name string, save func(*bytes.Buffer) error) string {
 // TestSaved_Host reads a scheduler with all that there can be. It is what its steps build
 // today; what it is asked it answers alike, and it can go on.
 func TestSaved_Host(t *testing.T) {
+	for _, name := range []string{"host-2.txt", "host-3.txt"} {
+		readsHost(t, name)
+	}
+}
+
+func readsHost(t *testing.T, name string) {
 	built := savedHost(t)
-	text := frozen(t, "host-2.txt", func(b *bytes.Buffer) error { return built.save(b) })
+	text := frozen(t, name, func(b *bytes.Buffer) error { return built.save(b) })
 	loaded, err := loadHost(strings.NewReader(text))
 	require.NoError(t, err)
 	loaded.now = built.now
-	require.Equal(t, built.picture(), loaded.picture())
+	world.SetMinimums(loaded.cluster, hostMinimums) // which version 2 did not save
+	require.Equal(t, built.unversioned(), loaded.unversioned())
 	answers := savedAnswers(built)
 	require.Equal(t, answers, savedAnswers(loaded))
 	all := strings.Join(answers, "\n")
@@ -58,17 +67,92 @@ func TestSaved_Host(t *testing.T) {
 		require.Contains(t, all, `"outcome":"`+word+`"`)
 	}
 	require.Equal(t, savedDays(built), savedDays(loaded))
-	require.Equal(t, built.picture(), loaded.picture())
+	require.Equal(t, built.unversioned(), loaded.unversioned())
+}
+
+// unversioned is the picture of a host without the number of its version: version 2 had other
+// steps.
+func (h *host) unversioned() string {
+	_, rest, _ := strings.Cut(h.picture(), " ")
+	return rest
+}
+
+// TestSaved_First reads what version 0.1.0 has written: the cluster, its rounds, the clocks, and
+// what is the caller's own.
+func TestSaved_First(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "saved", "host-1.txt"))
+	require.NoError(t, err)
+	file := bufio.NewReader(strings.NewReader(string(text) + "own\n"))
+	c, err := victims.Load(file)
+	require.NoError(t, err)
+	timing := quota.NewTiming(c.Tree())
+	require.NoError(t, timing.Load(file))
+	own, err := file.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "own\n", own)
+
+	noon := world.Epoch
+	n0, _ := c.LookupNode("n0")
+	require.EqualValues(t, 1, n0, "rows began with 0")
+	var told []string
+	for g := range c.Grants() {
+		var places []string
+		for _, id := range g.Places {
+			places = append(places, c.Key(id)+" on "+c.NodeName(c.NodeOf(id)))
+		}
+		told = append(told, fmt.Sprintf("%s holds %q since %v, leaving %v returned %v ready %v", g.Ask, places, g.Since.Sub(noon), g.Leaving, g.Returned, g.Ready))
+	}
+	require.Equal(t, []string{
+		`llm holds ["llm-0 on n0" "llm-1 on n1"] since 0s, leaving [] returned [b2] ready false`,
+		`solo holds ["solo on n2"] since 1m0s, leaving [b4] returned [] ready true`,
+	}, told[:2])
+	require.Equal(t, `done holds ["done-0 on n2"]`, told[2][:len(`done holds ["done-0 on n2"]`)])
+	require.NoError(t, c.SetState("b2", victims.Preempting))
+	require.NoError(t, c.RemoveTask("b2"))
+	require.NoError(t, c.RemoveTask("b4"))
+	started, err := c.StartReady(noon, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"llm-0", "llm-1", "solo", "done-0"}, started)
+
+	// Saved again it needs no rounds.
+	var again bytes.Buffer
+	require.NoError(t, c.Save(&again))
+	require.NotContains(t, again.String(), "rounds")
+	_, err = victims.Load(&again)
+	require.NoError(t, err)
+
+	// A text that is spoiled gives no cluster.
+	for _, test := range [][2]string{
+		{`"job":"llm","began"`, `"job":"","began"`},
+		{`"job":"solo","began"`, `"job":"llm","began"`},
+		{`"gone":["b0"]`, `"gone":["b0"],"quota":["b9"]`},
+		{`round {"job":"llm"`, `lap {"job":"llm"`},
+		{`"began":"2026-01-01T12:01`, `"began":"9026-01-01T12:01`},
+		{"end 3\n", "end 4\n"},
+	} {
+		spoiled := strings.Replace(string(text), test[0], test[1], 1)
+		require.NotEqual(t, string(text), spoiled)
+		_, err := victims.Load(bufio.NewReader(strings.NewReader(spoiled)))
+		require.ErrorContains(t, err, "victims: load: line 3", test[1])
+	}
 }
 
 // TestSaved_Copy reads a copy that has not changed since: its version is the original's.
 func TestSaved_Copy(t *testing.T) {
 	built := savedHost(t).cluster.Clone()
-	text := frozen(t, "copy-2.txt", func(b *bytes.Buffer) error { return built.Save(b) })
-	require.Contains(t, text, `"foreign":true`)
-	loaded, err := victims.Load(strings.NewReader(text))
-	require.NoError(t, err)
-	require.Equal(t, newHost(built).picture(), newHost(loaded).picture())
+	for _, name := range []string{"copy-2.txt", "copy-3.txt"} {
+		text := frozen(t, name, func(b *bytes.Buffer) error { return built.Save(b) })
+		require.Contains(t, text, `"foreign":true`)
+		// The rounds of version 2 were in another file.
+		host, err := os.ReadFile(filepath.Join("testdata", "saved", "host-2.txt"))
+		require.NoError(t, err)
+		_, rounds, _ := strings.Cut(string(host), "preempt rounds 2\n")
+		r := io.MultiReader(strings.NewReader(text), strings.NewReader("preempt rounds 2\n"+rounds))
+		loaded, err := victims.Load(r)
+		require.NoError(t, err)
+		world.SetMinimums(loaded, hostMinimums)
+		require.Equal(t, newHost(built.Clone()).unversioned(), newHost(loaded).unversioned())
+	}
 }
 
 // TestSaved_Closed reads grants on a node that was removed after they had been given. No
@@ -83,20 +167,19 @@ func TestSaved_Closed(t *testing.T) {
 	require.NoError(t, err)
 	node, _ := h.cluster.LookupNode("n5")
 	require.True(t, h.cluster.Closed(node))
-	for _, key := range []string{"llm-0", "llm-1"} {
-		id, held := h.cluster.LookupGrant(key)
-		require.True(t, held)
-		require.Equal(t, node, h.cluster.Task(id).Node)
-		require.ErrorIs(t, h.cluster.Start(key, h.now), victims.ErrRoom)
-	}
-	end, err := h.rounds.Abandon("llm")
-	require.NoError(t, err)
-	require.Equal(t, []string{"llm-0", "llm-1", "llm-2"}, end.Dropped)
+	g, held := h.cluster.Grant("llm")
+	require.True(t, held)
+	require.Len(t, g.Places, 3)
+	require.Equal(t, []string{"b11", "train-7", "train-8"}, g.Leaving)
+	require.Equal(t, node, h.cluster.NodeOf(g.Places[0]))
+	require.ErrorIs(t, h.cluster.Start("llm", h.now), victims.ErrRoom)
+	require.NoError(t, h.cluster.Drop("llm"))
 }
 
 // savedHost builds a scheduler by changes that no planner has a say in.
 func savedHost(t *testing.T) *host {
 	h := newHost(savedCluster(t))
+	world.SetMinimums(h.cluster, hostMinimums)
 	c, begin := h.cluster, world.Epoch
 	ask := func(key, path string, cpu int64) *victims.Ask {
 		return &victims.Ask{
@@ -112,25 +195,28 @@ func savedHost(t *testing.T) *host {
 			ch.Victims = append(ch.Victims, victims.Victim{Task: task, Key: key})
 		}
 		for _, a := range asks {
-			ch.Grants = append(ch.Grants, victims.Grant{Ask: a, Node: id})
+			ch.Places = append(ch.Places, victims.Place{Ask: a, Node: id})
 		}
 		return ch
 	}
-	// A round that is under way, one without a deadline, what a completed one has left,
-	// grants that nobody waits for, and two changes for one grant.
-	h.do(h.rounds.Begin(change("done", "n6", []string{"b12"}, ask("done-0", "root.prod.api", 1), ask("done-1", "root.prod.api", 2)), begin, time.Time{}))
-	h.do(h.rounds.Acknowledge("b12"))
-	_, err := h.rounds.Complete("done")
-	h.do(err)
-	h.do(h.rounds.Begin(change("llm", "n5", []string{"train-7", "train-8", "b10", "b11"},
-		ask("llm-0", "root.prod.web", 2), ask("llm-1", "root.prod.web", 2), ask("llm-2", "root.prod.web", 1)), begin, begin.Add(time.Hour)))
-	h.do(h.rounds.Acknowledge("b10"))
-	h.do(h.rounds.Begin(change("long", "n1", []string{"b2"}, ask("long-0", "root.prod.api", 1)), begin, time.Time{}))
+	// Jobs whose victims have gone, or not, grants that nobody waits for, and two changes for
+	// one grant.
+	apply := func(ch victims.Change) {
+		ch.MinMembers = len(ch.Places)
+		h.do(c.Apply(ch))
+		h.do(c.SetMinMembers(ch.For, 0)) // nobody knew it in version 2
+	}
+	apply(change("done", "n6", []string{"b12"}, ask("done-0", "root.prod.api", 1), ask("done-1", "root.prod.api", 2)))
+	h.do(c.RemoveTask("b12"))
+	apply(change("llm", "n5", []string{"train-7", "train-8", "b10", "b11"},
+		ask("llm-0", "root.prod.web", 2), ask("llm-1", "root.prod.web", 2), ask("llm-2", "root.prod.web", 1)))
+	h.do(c.RemoveTask("b10"))
+	apply(change("long", "n1", []string{"b2"}, ask("long-0", "root.prod.api", 1)))
 	h.do(c.Apply(change("solo", "n3", []string{"b6"}, ask("solo", "root.prod.web", 3))))
 	h.do(c.Apply(change("solo", "n3", []string{"b7"}, ask("solo", "root.prod.web", 3))))
 	h.do(c.Apply(change("b8", "n4", []string{"b8"}, ask("b8+", "root.batch.low", 1)))) // a place for one that moves
 	n2, _ := c.LookupNode("n2")
-	_, err = c.Grant(ask("placed", "root.prod.web", 1), n2)
+	_, err := c.Reserve(ask("placed", "root.prod.web", 1), n2, time.Time{})
 	h.do(err)
 	h.do(c.SetState("b13", victims.Releasing))
 	savedClocks(h)
@@ -287,15 +373,17 @@ func savedAnswers(h *host) (answers []string) {
 // savedDays goes on with a host, and tells.
 func savedDays(h *host) (told []string) {
 	add := func(v ...any) { told = append(told, fmt.Sprint(v...)) }
-	add(h.rounds.Acknowledge("b11"))
-	add(h.rounds.Complete("llm"))
-	add(h.rounds.Fail("b2"))
+	add(h.cluster.RemoveTask("b11"), h.cluster.Start("llm", h.now))
+	for g := range h.cluster.Grants() {
+		add(g)
+	}
+	add(h.cluster.Cancel("long"))
 	add(h.cluster.AddTask(&victims.Task{Key: "more", Queue: h.queue("root.batch.low"), NodeName: "n1", Size: resources.Vector{1}}))
 	add(h.cluster.AddNode(&victims.Node{Name: "more", Capacity: resources.Vector{4}}))
-	add(h.cluster.StartAnyway("solo", h.now), h.cluster.Start("placed", h.now))
+	add(h.cluster.Start("solo", h.now), h.cluster.Start("placed", h.now))
+	add(h.cluster.StartReady(h.now, nil))
 	for range 40 {
 		h.now = h.now.Add(5 * time.Minute)
-		add(h.rounds.Expire(h.now))
 		q, due := h.timing.Begin(h.now)
 		add(q, due)
 		if due {

@@ -32,7 +32,7 @@ func TestLoop(t *testing.T) {
 		for _, v := range d.Plan.Victims {
 			require.NoError(t, c.RemoveTask(v.Key))
 		}
-		require.NoError(t, c.StartAnyway(s.Ask.Key, workload.Now))
+		require.NoError(t, c.Start(s.Ask.Key, workload.Now))
 	}
 	var first, last int64
 	for i := range edge {
@@ -84,7 +84,7 @@ func TestLoopFresh(t *testing.T) {
 				for _, v := range d.Plan.Victims {
 					require.NoError(t, c.RemoveTask(v.Key))
 				}
-				require.NoError(t, c.StartAnyway(s.Ask.Key, workload.Now))
+				require.NoError(t, c.Start(s.Ask.Key, workload.Now))
 			}
 		})
 	}

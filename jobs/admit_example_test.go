@@ -67,20 +67,26 @@ func ExampleLedger_Admit() {
 // Three gpus of a max of 4 are used, and a non-preemptible job asks for 3 more,
 // which its min has room for: two must go.
 func ExampleAccount_Need() {
-	x := newRoundWorld(check{}) // v1, v2 and w run in root.a.1, of one gpu each
-	quotas := jobs.NewAllowances(x.c.Tree())
+	c := victims.NewCluster(quotaTree(check{}))
+	_, err := c.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{0, 9}})
+	must(err)
+	for _, key := range []string{"v1", "v2", "w"} {
+		_, err := c.AddTask(&victims.Task{Key: key, Queue: quotaA1, Node: 1, Size: resources.Vector{0, 1}})
+		must(err)
+	}
+	quotas := jobs.NewAllowances(c.Tree())
 	if err := quotas.Set(quotaA, jobs.Allowance{Min: gpus(3), Max: gpus(4)}); err != nil {
 		panic(err)
 	}
-	ledger := jobs.Ledger{Cluster: x.c, Allowances: quotas}
+	ledger := jobs.Ledger{Cluster: c, Allowances: quotas}
 	ledger.Read(quotaA1)
 	claim := jobs.Claim{Rem: resources.Vector{0, 3}, NonPreemptible: true}
 	fmt.Println("may preempt:", len(ledger.MayPreempt(nil, claim)) == 0)
 	fmt.Println("need:", ledger.Accounts()[0].Need(nil, claim))
 
 	for _, key := range []string{"v1", "w"} {
-		id, _ := x.c.Lookup(key)
-		task := x.c.Task(id)
+		id, _ := c.Lookup(key)
+		task := c.Task(id)
 		ledger.Remove(&task)
 	}
 	fmt.Println("without v1 and w:", len(ledger.Admit(nil, claim)) == 0)

@@ -5,6 +5,7 @@ package jobs_test
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,7 +36,7 @@ func ledgerOf(t *testing.T, tasks []quotaTask, quotas map[queue.ID]jobs.Allowanc
 	for i, task := range tasks {
 		key, size := string(rune('a'+i)), resources.Vector{0, task.gpus}
 		if task.state == victims.Granted {
-			_, err = l.Cluster.Grant(&victims.Ask{Key: key, Queue: task.in, Size: size, NonPreemptible: task.fixed}, node)
+			_, err = l.Cluster.Reserve(&victims.Ask{Key: key, Queue: task.in, Size: size, NonPreemptible: task.fixed}, node, time.Time{})
 		} else {
 			_, err = l.Cluster.AddTask(&victims.Task{
 				Key: key, Queue: task.in, Node: node, Size: size, NonPreemptible: task.fixed, State: task.state,

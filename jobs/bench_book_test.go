@@ -5,7 +5,6 @@ package jobs_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,46 +75,44 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// BenchmarkRounds begins a round for 64 members, hears of each victim that it
-// has gone, or fails it and has everything back.
-func BenchmarkRounds(b *testing.B) {
+// BenchmarkGrants applies a plan for 64 members, and cancels it, or has its victims go and
+// starts it.
+func BenchmarkGrants(b *testing.B) {
 	c := fullCluster(b, 100, 10)
 	p := jobs.Planner{ByPriority: true, Cluster: c}
 	job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 	var d jobs.Decision
 	require.NoError(b, p.Decide(&d, job, benchNow))
 	change := d.Plan.Change()
-	b.Run("members=64/end=failed", func(b *testing.B) {
-		rounds := jobs.Rounds{Cluster: c}
+	b.Run("members=64/end=cancel", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			change.Version = c.Version()
-			if err := rounds.Begin(change, benchNow, time.Time{}); err != nil {
+			if err := c.Apply(change); err != nil {
 				b.Fatal(err)
 			}
-			if _, err := rounds.Fail(change.Victims[0].Key); err != nil {
+			if _, err := c.Cancel(job.Name); err != nil {
 				b.Fatal(err)
 			}
 		}
 		b.ReportMetric(float64(len(change.Victims)), "victims")
 	})
-	b.Run("members=64/end=completed", func(b *testing.B) {
+	b.Run("members=64/end=start", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			b.StopTimer()
 			c := c.Clone()
-			rounds := jobs.Rounds{Cluster: c}
 			change.Version = c.Version()
 			b.StartTimer()
-			if err := rounds.Begin(change, benchNow, time.Time{}); err != nil {
+			if err := c.Apply(change); err != nil {
 				b.Fatal(err)
 			}
 			for i := range change.Victims {
-				if err := rounds.Acknowledge(change.Victims[i].Key); err != nil {
+				if err := c.RemoveTask(change.Victims[i].Key); err != nil {
 					b.Fatal(err)
 				}
 			}
-			if _, err := rounds.Complete(job.Name); err != nil {
+			if err := c.Start(job.Name, benchNow); err != nil {
 				b.Fatal(err)
 			}
 		}

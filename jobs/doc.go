@@ -16,14 +16,15 @@
 //		err = cluster.Apply(d.Plan.Change()) // grants members their nodes, marks victims
 //	}
 //
-// Then stop the victims, tell the cluster as each goes, and start the members:
+// Then stop the victims, tell the cluster as each goes, and start the job, which starts as a
+// whole or not at all:
 //
 //	err = cluster.RemoveTask(victim.Key)
-//	for _, p := range d.Plan.Placements {
-//		err = cluster.Start(p.Key, now)
-//	}
+//	err = cluster.Start(job.Name, now)
 //
-// From then on [victims.Cluster.SetMinMembers] keeps the job together. [Rounds] does that bookkeeping.
+// Or start all that have room by [victims.Cluster.StartReady]. The job keeps its minimum from
+// then on. [victims.Cluster.Grants] says who waits for whom since when, and
+// [victims.Cluster.Cancel] has the victims of a job run on that do not stop in time.
 //
 // # Members
 //
@@ -84,4 +85,3 @@ package jobs
 //	refuse.go           why there is no plan, and what would help
 //	refuse_count.go     which rules keep tasks
 //	describe.go         both in words, and for machines
-//	rounds.go           plans carried out

@@ -4,6 +4,7 @@ package jobs_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -45,8 +46,8 @@ func TestLaw4_MembersOneByOne(t *testing.T) {
 			return 0
 		}
 		change := h.d.Plan.Change()
-		grants := change.Grants
-		change.Grants = nil
+		grants := change.Places
+		change.Places = nil
 		c := h.cluster.Clone()
 		if err := c.Apply(change); err != nil {
 			t.Fatalf("%v\n%v", err, h.c)
@@ -56,7 +57,7 @@ func TestLaw4_MembersOneByOne(t *testing.T) {
 			if asks := (trigger.Case{Tree: tree, Leaf: g.Ask.Queue, Arriving: g.Ask.Size}); !asks.Guarantees().Hold() {
 				t.Fatalf("%s: law 4 refuses member %d by itself\n%v", h.said(), i, h.c)
 			}
-			if _, err := c.Grant(g.Ask, g.Node); err != nil {
+			if _, err := c.Reserve(g.Ask, g.Node, time.Time{}); err != nil {
 				t.Fatalf("%v\n%v", err, h.c)
 			}
 		}

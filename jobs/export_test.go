@@ -13,19 +13,12 @@ const GatherWork = lookWork + candidateWork
 type Reported = report
 
 // Errors with their parts.
-type (
-	RoundError     = roundError
-	AllowanceError = allowanceError
-)
+type AllowanceError = allowanceError
 
 // Kinds of errors that no caller has to tell apart.
 var (
 	ErrAmount      = errAmount
 	ErrMinAboveMax = errMinAboveMax
-	ErrNoJob       = errNoJob
-	ErrDeadline    = errDeadline
-	ErrTaken       = errTaken
-	ErrReturned    = errReturned
 )
 
 // Over is how much too large the sum of a breach is.

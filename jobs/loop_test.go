@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -41,9 +40,13 @@ func carriedOut(t *rapid.T) {
 	}
 	first := h.d.Outcome
 	stops := h.stops()
-	rounds := jobs.Rounds{Cluster: h.cluster}
-	if err := rounds.Begin(h.d.Plan.Change(), now, time.Time{}); err != nil {
+	change := h.d.Plan.Change()
+	if err := h.cluster.Apply(change); err != nil {
 		t.Fatalf("%v\n%v", err, h.c)
+	}
+	minimum := h.cluster.MinMembers(h.job.Name)
+	if want, set := h.c.Minimums[h.job.Name]; minimum != change.MinMembers && (!set || want != minimum) {
+		t.Fatalf("the job needs %d members, and the plan is for %d\n%v", minimum, change.MinMembers, h.c)
 	}
 	members := slices.Clone(h.d.Plan.Placements)
 	h.decide("under way")
@@ -54,13 +57,15 @@ func carriedOut(t *rapid.T) {
 		t.Fatalf("a second plan on top of the first: %s\n%v", h.said(), h.c)
 	}
 	for _, key := range stops {
-		if err := rounds.Acknowledge(key); err != nil {
+		if g, _ := h.cluster.Grant(h.job.Name); !slices.Contains(g.Leaving, key) || len(g.Returned) > 0 {
+			t.Fatalf("%v, and %s has not gone\n%v", g, key, h.c)
+		}
+		if err := h.cluster.RemoveTask(key); err != nil {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
 	}
-	end, err := rounds.Complete(h.job.Name)
-	if err != nil || !slices.Equal(end.Gone, stops) || len(end.Back)+len(end.Dropped) > 0 {
-		t.Fatalf("%v, %v after %v\n%v", end, err, stops, h.c)
+	if g, ok := h.cluster.Grant(h.job.Name); !ok || len(g.Leaving) > 0 || len(g.Places) != len(members) || !g.Since.Equal(now) {
+		t.Fatalf("%v after %v\n%v", g, stops, h.c)
 	}
 	h.leave(t) // what left by itself has gone as well
 	if h.holdsTooMuch() {
@@ -70,10 +75,8 @@ func carriedOut(t *rapid.T) {
 	if h.d.Outcome != victims.Fits {
 		t.Fatalf("all have gone, and the job is %s\n%v", h.said(), h.c)
 	}
-	for _, at := range members {
-		if err := h.cluster.StartAnyway(h.job.Members[at.Member].Key, now); err != nil {
-			t.Fatalf("%v\n%v", err, h.c)
-		}
+	if err := h.cluster.Start(h.job.Name, now); err != nil {
+		t.Fatalf("%v\n%v", err, h.c)
 	}
 	h.decide("started")
 	if h.d.Outcome != victims.Fits || len(minimumOf(&h.d)) > 0 {

@@ -3,6 +3,9 @@
 package jobs
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -27,6 +30,7 @@ type Plan struct {
 	Ends       []victims.Ending // queues of its path that end below their guarantee and what they had
 	Steps      int64            // see Planner.Steps
 	Version    victims.Version  // of the cluster that it was made for
+	At         time.Time        // the instant at which it was decided
 
 	Path string // the name of the job's queue
 
@@ -45,10 +49,12 @@ type Placement struct {
 // Change returns what the plan does, for [victims.Cluster.Apply]. It shares victims with
 // the plan.
 func (p *Plan) Change() victims.Change {
-	ch := victims.Change{For: p.Job.Name, Version: p.Version, Victims: p.Victims}
+	ch := victims.Change{
+		For: p.Job.Name, Version: p.Version, At: p.At, Victims: p.Victims, MinMembers: cmp.Or(p.Job.MinMembers, len(p.Job.Members)),
+	}
 	for _, at := range p.Placements {
 		ask := p.Job.ask(at.Member)
-		ch.Grants = append(ch.Grants, victims.Grant{Ask: &ask, Node: at.Node})
+		ch.Places = append(ch.Places, victims.Place{Ask: &ask, Node: at.Node})
 	}
 	return ch
 }

@@ -103,7 +103,7 @@ func (dst *Decision) reset(c *jobCase) {
 	}
 	*p = Plan{
 		Job: *c.job, Placements: p.Placements[:0], Victims: p.Victims[:0], Ends: p.Ends[:0],
-		Version: c.c.Version(), Path: c.tree.Path(c.job.Queue), sizes: p.sizes,
+		Version: c.c.Version(), At: c.now, Path: c.tree.Path(c.job.Queue), sizes: p.sizes,
 	}
 	p.Job.Members = members
 	r := &dst.Refusal

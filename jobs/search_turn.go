@@ -25,7 +25,7 @@ type turns struct {
 	copy    *victims.Cluster
 	answer  victims.Decision
 	members []victims.Ask // by place in todo
-	grant   [1]victims.Grant
+	grant   [1]victims.Place
 	applied int // changes of the copy
 
 	order  []int32                                   // places in todo
@@ -197,8 +197,8 @@ func (d *decision) askAll(share int64) bool {
 		for i := range a.Plan.Victims {
 			x.gone = append(x.gone, a.Plan.Victims[i].Task)
 		}
-		x.grant[0] = victims.Grant{Ask: &x.members[m], Node: a.Plan.Node}
-		if err := x.copy.Apply(victims.Change{For: d.job.Name, Version: x.copy.Version(), Victims: a.Plan.Victims, Grants: x.grant[:]}); err != nil {
+		x.grant[0] = victims.Place{Ask: &x.members[m], Node: a.Plan.Node}
+		if err := x.copy.Apply(victims.Change{For: d.job.Name, Version: x.copy.Version(), Victims: a.Plan.Victims, Places: x.grant[:]}); err != nil {
 			a.Refusal.Proven = false
 			return false
 		}

@@ -380,7 +380,13 @@ func (h *history) finish(key string) string {
 
 // start starts a grant if it has room by now.
 func (h *history) start(key string) string {
-	err := h.cluster.Start(key, h.o.Now)
+	ask := key
+	if id, held := h.cluster.LookupGrant(key); !held {
+		return "" // it has started with others of its job
+	} else if _, alone := h.cluster.Grant(key); !alone {
+		ask = h.cluster.Job(id)
+	}
+	err := h.cluster.Start(ask, h.o.Now)
 	if errors.Is(err, victims.ErrRoom) {
 		return ""
 	}

@@ -58,9 +58,9 @@ func (j *Joint) Apply(c *victims.Cluster) error {
 // asks themselves, for a member of a job does not know all that an ask does.
 func (j *Joint) change(part *Part, version victims.Version) victims.Change {
 	ch := part.Plan.Change()
-	ch.Version = version
+	ch.Version, ch.MinMembers = version, 0 // each ask starts by itself
 	for i, at := range part.Plan.Placements {
-		ch.Grants[i].Ask = &j.Asks[part.Asks[at.Member]]
+		ch.Places[i].Ask = &j.Asks[part.Asks[at.Member]]
 	}
 	return ch
 }
@@ -350,7 +350,7 @@ func (j *joiner) asAsk(i int, most int64) (turn, error) {
 	j.describe([]int{i})
 	plan := Plan{
 		Job: j.job, Placements: []Placement{{Key: ask.Key, Node: d.Plan.Node, Place: d.Plan.Place}}, Victims: d.Plan.Victims,
-		Cost: d.Plan.Cost, Proof: d.Plan.Proof, OwnLeaf: d.Plan.OwnLeaf, Ends: d.Plan.Ends, Steps: d.Plan.Steps, Version: d.Plan.Version, Path: d.Plan.Path,
+		Cost: d.Plan.Cost, Proof: d.Plan.Proof, OwnLeaf: d.Plan.OwnLeaf, Ends: d.Plan.Ends, Steps: d.Plan.Steps, Version: d.Plan.Version, At: d.Plan.At, Path: d.Plan.Path,
 	}
 	plan.Job.Members = slices.Clone(plan.Job.Members)
 	return turn{Part: Part{Asks: []int{i}, Outcome: d.Outcome, Plan: plan}, second: d.Plan.Second}, nil

@@ -210,7 +210,7 @@ func TestTogether_Held(t *testing.T) {
 		n1, _ := w.cluster.LookupNode("n1")
 		granted := asks[held]
 		granted.Job = "another" // it may have changed since
-		_, err := w.cluster.Grant(&granted, n1)
+		_, err := w.cluster.Reserve(&granted, n1, time.Time{})
 		require.NoError(t, err)
 		var j jobs.Joint
 		require.NoError(t, w.entitled().Together(&j, asks, noon))

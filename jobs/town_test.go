@@ -205,7 +205,7 @@ func (w *town) add(l line) {
 	case "grant":
 		n, ok := w.cluster.LookupNode(l.words[3])
 		require.True(w, ok, l.words[3])
-		_, err := w.cluster.Grant(&victims.Ask{Key: l.words[1], Queue: w.leaf(l.words[2]), Size: w.size(l.words[4]), Job: l.with["job"]}, n)
+		_, err := w.cluster.Reserve(&victims.Ask{Key: l.words[1], Queue: w.leaf(l.words[2]), Size: w.size(l.words[4]), Job: l.with["job"]}, n, time.Time{})
 		require.NoError(w, err)
 	case "keep":
 		n, err := strconv.Atoi(l.words[2])

@@ -216,7 +216,7 @@ func (s slowAudit) before(id victims.TaskID) bool {
 	task := s.Cluster.Task(id)
 	own, held := s.grant()
 	if held && task.State == victims.Granted && task.Node == own.Node {
-		order := slices.Collect(s.Cluster.Grants())
+		order := slices.Collect(s.Cluster.Granted())
 		mine, _ := s.Cluster.LookupGrant(own.Key)
 		return slices.Index(order, id) < slices.Index(order, mine)
 	}

@@ -4,6 +4,7 @@ package victims_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,7 +42,7 @@ func TestBlockers_InFlight(t *testing.T) {
 	f.task("port", "a", "n1", 0, leaves)
 	ask := f.ask("x", "b", 2)
 	n1, _ := f.c.LookupNode("n1")
-	_, err := f.c.Grant(ask, n1)
+	_, err := f.c.Reserve(ask, n1, time.Time{})
 	require.NoError(t, err)
 	p := &victims.Planner{Blockers: f.holders}
 	d := f.decide(p, ask)

@@ -5,7 +5,10 @@ package victims
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/trees"
@@ -204,7 +207,7 @@ var (
 	ErrQueue     = errors.New("not a leaf queue")    // a task of a queue that has children
 	ErrState     = errors.New("wrong state")         // a victim that leaves already, a budget in use to remove, nothing to undo
 	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster, or another cluster
-	ErrRoom      = errors.New("no room")             // Start of a grant that has to wait, a grant on a closed node
+	ErrRoom      = errors.New("no room")             // Start of an ask that has to wait, a grant on a closed node
 )
 
 // AddNode adds a node, last in node order, and returns its row. A closed one opens, with
@@ -285,7 +288,7 @@ func (c *Cluster) RemoveNode(name string) (orphans []string, err error) {
 // endGrants ends the grants on a node, and returns their keys.
 func (c *Cluster) endGrants(node NodeID) (keys []string) {
 	var rows []TaskID
-	for id := range c.Grants() {
+	for id := range c.Granted() {
 		if c.tasks[id].node == node {
 			rows, keys = append(rows, id), append(keys, c.tasks[id].key)
 		}
@@ -456,15 +459,6 @@ func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 	})
 }
 
-// Grant gives an ask that you have placed yourself its place on a node, which counts as
-// usage from now on. It checks no room; see [Cluster.Admits]. Errors are those of
-// [Cluster.AddTask].
-func (c *Cluster) Grant(a *Ask, node NodeID) (TaskID, error) {
-	t := a.task(node)
-	id, err := c.insert(&t)
-	return id, c.did(err)
-}
-
 // task returns the ask as a granted task on a node.
 func (a *Ask) task(node NodeID) Task {
 	return Task{
@@ -476,50 +470,300 @@ func (a *Ask) task(node NodeID) Task {
 	}
 }
 
-// Drop takes the grant of an ask back.
-func (c *Cluster) Drop(key string) error {
-	id, err := c.grantByKey(key)
-	if err == nil {
-		c.remove(id)
-	}
-	return c.did(err)
+// A Grant is what an ask or a job holds until it starts, and what it waits for. See DESIGN.md,
+// Waiting grants.
+type Grant struct {
+	Ask    string    // the key of the ask, or the name of the job
+	Places []TaskID  // in the order in which they were given
+	Since  time.Time // when it was last planned for; zero: not known
+	// Leaving are the keys of the victims of its plan that have not gone, sorted; of a task
+	// that moves, the key that it has still.
+	Leaving []string
+	// Returned are victims of its plan that somebody let run on: it may never be Ready.
+	Returned []string
+	Ready    bool // Start would succeed now, even if some are leaving still
 }
 
-// StartAnyway is [Cluster.Start] without a look at room. It over-commits the node if a
-// victim still runs.
-func (c *Cluster) StartAnyway(key string, now time.Time) error {
-	id, err := c.grantByKey(key)
+// Grant returns what an ask or a job holds, if it holds anything. The cost is linear in the
+// tasks of its nodes.
+func (c *Cluster) Grant(ask string) (Grant, bool) {
+	row, ok := c.askIDs[ask]
+	if !ok {
+		return Grant{}, false
+	}
+	a := &c.asks[row]
+	g := Grant{Ask: ask, Ready: c.hindrance(row).kind == ready}
+	if a.dated {
+		g.Since = time.Unix(0, a.since).UTC()
+	}
+	for _, number := range a.grants {
+		held := c.numbered(number)
+		g.Places = append(g.Places, held.task)
+		if id, there := c.Lookup(held.mover); there {
+			g.Leaving = append(g.Leaving, c.tasks[id].key)
+		}
+	}
+	for v := range c.victimsOf(row) {
+		if r := &c.tasks[v.task]; r.state.leaving() {
+			g.Leaving = append(g.Leaving, r.key)
+		} else {
+			g.Returned = append(g.Returned, r.key)
+		}
+	}
+	slices.Sort(g.Leaving)
+	slices.Sort(g.Returned)
+	return g, true
+}
+
+// Grants yields what asks and jobs hold, by their oldest grants.
+func (c *Cluster) Grants() iter.Seq[Grant] {
+	return func(yield func(Grant) bool) {
+		for i := range c.grants {
+			if a := &c.asks[c.grants[i].ask]; a.grants[0] == c.grants[i].number {
+				if g, _ := c.Grant(a.key); !yield(g) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// victimsOf yields the victims of the plans for an ask that have not gone.
+func (x *askBook) victimsOf(ask int32) iter.Seq[waitVictim] {
+	return func(yield func(waitVictim) bool) {
+		last := int32(0) // those of one plan follow each other
+		for _, number := range x.asks[ask].grants {
+			w := x.numbered(number).wait
+			if w == 0 || w == last {
+				continue
+			}
+			last = w
+			for _, v := range x.waits[w].victims {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Reserve grants an ask a place that you have found yourself at the instant now. It counts as
+// usage from now on. Room is not asked; see [Cluster.Admits]. Errors are those of
+// [Cluster.AddTask], and an ask that holds a grant already.
+func (c *Cluster) Reserve(a *Ask, node NodeID, now time.Time) (TaskID, error) {
+	since, dated, err := stamp(now, flagScheduled)
 	if err != nil {
-		return err
+		return 0, fmt.Errorf("victims: grant for %q: %w", a.Key, err)
 	}
-	return c.start(id, now)
-}
-
-// Start turns the grant of an ask into a running task, scheduled now. It must fit its
-// node and every max above it, without later grants on that node. Else the error wraps
-// [ErrRoom]: try again when something has left. Blockers and Predicate are not asked. The
-// cost is linear in the tasks of the node. See DESIGN.md, Grants.
-func (c *Cluster) Start(key string, now time.Time) error {
-	id, err := c.grantByKey(key)
+	t := a.task(node)
+	id, err := c.insert(&t)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if !c.grantFits(id) {
-		return fmt.Errorf("victims: start of %q on node %q: %w", key, c.nodes[c.tasks[id].node].name, ErrRoom)
-	}
-	return c.start(id, now)
+	c.joinAsk(id, a.Key, "")
+	row := &c.asks[c.grantOf(id).ask]
+	row.since, row.dated = since, dated != 0
+	c.changed()
+	return id, nil
 }
 
-func (c *Cluster) start(id TaskID, now time.Time) error {
+// Start turns all grants of an ask or a job into tasks that run, scheduled now: all or none.
+// On each node they must fit what is free now, together, without them and without grants that
+// were given there later to others; and every max with all of them. Victims that were taken as
+// blockers or for an allowance, and tasks that move to its place, must have gone, wherever they
+// are; others may be leaving elsewhere still. Of a job as many members as it needs must run or
+// hold a grant. To start a member anyhow use [Cluster.SetTask].
+//
+// An ask that must wait is [ErrRoom], and the error names what for: try again when something
+// has left. Blockers and Predicate are not asked. The cost is linear in the tasks of its nodes.
+// See DESIGN.md, Grants.
+func (c *Cluster) Start(ask string, now time.Time) error {
+	row, ok := c.askIDs[ask]
+	if !ok {
+		return fmt.Errorf("victims: start of %q: it holds no grant: %w", ask, ErrUnknown)
+	}
 	ns, ok := nanos(now)
 	if !ok {
-		return fmt.Errorf("victims: start of %q: %v: %w", c.tasks[id].key, now, ErrRange)
+		return fmt.Errorf("victims: start of %q: %v: %w", ask, now, ErrRange)
 	}
+	if h := c.hindrance(row); h.kind != ready {
+		return fmt.Errorf("victims: start of %q: %s: %w", ask, c.describe(row, h), ErrRoom)
+	}
+	for a := &c.asks[row]; len(a.grants) > 0; {
+		c.start(c.numbered(a.grants[0]).task, ns)
+	}
+	c.changed()
+	return nil
+}
+
+// start turns a grant into a task that runs.
+func (c *Cluster) start(id TaskID, now int64) {
 	c.dropGrant(c.tasks[id].scheduled)
 	c.setState(id, Running)
 	r := &c.tasks[id]
-	r.scheduled = ns
+	r.scheduled = now
 	r.flags = r.flags.set(flagScheduled, true)
+}
+
+// StartReady starts every ask and job that can, the oldest grants first, and returns the keys of
+// the tasks that run now. It asks may, if it is not nil, about each of these as it is granted,
+// and starts an ask only if all of its may. Whether a node is schedulable does not count.
+func (c *Cluster) StartReady(now time.Time, may func(*Task) bool) (started []string, err error) {
+	ns, ok := nanos(now)
+	if !ok {
+		return nil, fmt.Errorf("victims: start at %v: %w", now, ErrRange)
+	}
+	for i := 0; i < len(c.grants); {
+		row := c.grants[i].ask
+		if c.asks[row].grants[0] != c.grants[i].number || c.hindrance(row).kind != ready || !c.may(row, may) {
+			i++
+			continue
+		}
+		for a := &c.asks[row]; len(a.grants) > 0; {
+			id := c.numbered(a.grants[0]).task
+			started = append(started, c.tasks[id].key)
+			c.start(id, ns)
+		}
+	}
+	if len(started) > 0 {
+		c.changed()
+	}
+	return started, nil
+}
+
+// may asks a function about all grants of an ask.
+func (c *Cluster) may(ask int32, may func(*Task) bool) bool {
+	for _, number := range c.asks[ask].grants {
+		if may == nil {
+			break
+		}
+		if t := c.TaskView(c.numbered(number).task); !may(&t) {
+			return false
+		}
+	}
+	return true
+}
+
+// Drop takes the grants of an ask or a job back, or that of one member. Victims go on leaving.
+// Use it if the ask or the member was given up, or if stops cannot be taken back. Places for
+// tasks that move stay.
+func (c *Cluster) Drop(key string) error {
+	if row, ok := c.askIDs[key]; ok {
+		c.dropAll(row)
+	} else {
+		id, ok := c.LookupGrant(key)
+		if !ok {
+			return fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
+		}
+		c.remove(id)
+	}
 	c.changed()
 	return nil
+}
+
+// dropAll takes the grants of an ask back.
+func (c *Cluster) dropAll(ask int32) {
+	for a := &c.asks[ask]; len(a.grants) > 0; {
+		c.remove(c.numbered(a.grants[0]).task)
+	}
+}
+
+// Cancel takes back what is left of the plans for an ask or a job whose victims were told: its
+// grants are dropped, and victims that have not gone run on and are given back to their budgets,
+// but those that another ask of the plan, or a grant that others hold, needs. It returns the keys
+// of those that run on, sorted. A task that moves runs on as well, and its place is dropped.
+//
+// Use it if victims do not stop in time, and only if they can still be told to run on. A victim
+// that is [Releasing] goes on leaving. If a stop cannot be undone, as of a deleted pod, use
+// [Cluster.Drop].
+func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
+	row, ok := c.askIDs[ask]
+	if !ok {
+		return nil, fmt.Errorf("victims: cancel of %q: it holds no grant: %w", ask, ErrUnknown)
+	}
+	var told []TaskID
+	for v := range c.victimsOf(row) {
+		if c.tasks[v.task].state != Releasing {
+			told = append(told, v.task)
+		}
+	}
+	c.dropAll(row)
+	slices.SortFunc(told, func(a, b TaskID) int { return strings.Compare(c.tasks[a].key, c.tasks[b].key) })
+	for _, id := range told {
+		r := &c.tasks[id]
+		if r.state == Preempting {
+			if w, _ := c.placeOf(id); w != 0 || c.needed(id) {
+				continue // others wait for it
+			}
+			c.setState(id, Running)
+			c.spend(id, -1)
+			unmarked = append(unmarked, r.key)
+		}
+		c.stay(r.key)
+	}
+	c.changed()
+	return unmarked, nil
+}
+
+// stay drops the place of a task that does not move after all.
+func (c *Cluster) stay(mover string) {
+	for i := range c.grants {
+		if c.grants[i].mover == mover {
+			c.remove(c.grants[i].task)
+			return
+		}
+	}
+}
+
+// needed reports whether a grant needs the room that a victim is to leave: on its node, or under
+// a max.
+func (x *index) needed(id TaskID) bool {
+	r := &x.tasks[id]
+	wanted := func(t int, in func(*taskRow) bool) bool {
+		return slices.ContainsFunc(x.grants, func(g grantRow) bool { return x.size(g.task)[t] > 0 && in(&x.tasks[g.task]) })
+	}
+	coming := x.row(x.coming, r.node)
+	for t, v := range x.size(id) {
+		if v == 0 {
+			continue
+		}
+		if v > coming[t] && wanted(t, func(g *taskRow) bool { return g.node == r.node }) {
+			return true
+		}
+		for q := range x.tree.Ancestors(r.leaf) {
+			bound, ok := x.tree.Max(q).Bound(t)
+			used := x.tree.Usage(q)[t] - x.tree.Leaving(q)[t]
+			if ok && v > bound-used && wanted(t, func(g *taskRow) bool { return x.tree.Contains(q, g.leaf) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Admits reports whether a task of some size and leaf may be placed on a node now, by
+// other means than a plan: it fits what is free and every max above it, without what is
+// granted or still leaving. Whether the node is schedulable or reserved does not count. A
+// queue that is no leaf, or a closed node, admits nothing. The cost is depth·types.
+func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
+	// What is no size or no leaf has no room anywhere: a question is no error.
+	if x.nodeOf(node).closed() || x.checkLeaf(leaf) != nil || x.checkSize(size) != nil {
+		return false
+	}
+	for t, v := range size[:min(len(size), x.types)] {
+		// Only what is wanted counts: a node that is over-committed in gpus takes a
+		// task without any.
+		if v == 0 {
+			continue
+		}
+		if v > x.row(x.present, node)[t] {
+			return false
+		}
+		for q := range x.tree.Ancestors(leaf) {
+			if bound, ok := x.tree.Max(q).Bound(t); ok && v > bound-x.tree.Usage(q)[t] {
+				return false
+			}
+		}
+	}
+	return true
 }

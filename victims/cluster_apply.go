@@ -6,30 +6,34 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
 // A Change marks victims and grants places.
 type Change struct {
-	For     string  // what it is for, for messages
+	For     string  // the key of the ask or the name of the job that it is for
 	Version Version // of the cluster that it was made for; zero is that of no plan
-	// At is when the grants are given, for [Cluster.Waiting] to tell; zero: not known.
+	// At is when it was decided, for [Grant] to tell; zero: not known.
 	At      time.Time
 	Victims []Victim
-	Grants  []Grant
+	Places  []Place
+	// MinMembers is how many members the job needs if it is for one: then its grants start
+	// together. 0: each place is of an ask of its own.
+	MinMembers int
 }
 
-// A Grant is a place for an ask.
-type Grant struct {
+// A Place is a node for an ask, or for a member of a job.
+type Place struct {
 	Ask  *Ask
 	Node NodeID
-	// Mover is the key of the task, a victim of the change, that moves to this place; "" for others.
+	// Mover is the key of the task, a victim of the change, that moves to this place; "" for
+	// others. The grant is an ask of its own then.
 	Mover string
 }
 
@@ -37,18 +41,20 @@ type Grant struct {
 // memory with the plan. That of a refusal cannot be applied.
 func (p *Plan) Change() Change {
 	return Change{
-		For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: []Grant{{Ask: &p.Ask, Node: p.Node}}, At: p.At,
+		For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Places: []Place{{Ask: &p.Ask, Node: p.Node}}, At: p.At,
 	}
 }
 
 // Apply carries a change out: victims are marked as preempting and taken off their
-// budgets, and asks are granted their nodes. Grants count as usage until [Cluster.Start]
-// or [Cluster.Drop]; victims stay until [Cluster.RemoveTask].
+// budgets, and asks are granted their nodes. Grants count as usage until [Cluster.Start],
+// [Cluster.Cancel] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask]. A job keeps its
+// minimum from then on until its last task has gone, unless [Cluster.SetMinMembers] has said
+// another one. To the grants that an ask holds those of another plan are added.
 //
 // Errors wrap [ErrState] for the change of a refusal, and [ErrStale] for one of another
-// version or cluster. Others name a victim that does not run or is named twice, or an ask
-// that cannot be granted its node. Whether a change is lawful is not asked; see
-// [Auditor].
+// version or cluster. Others name a victim that does not run or is named twice, an ask
+// that cannot be granted its node, or a minimum out of range. Whether a change is lawful is not
+// asked; see [Auditor].
 func (c *Cluster) Apply(ch Change) error {
 	switch v := ch.Version; {
 	case v == Version{}:
@@ -58,30 +64,71 @@ func (c *Cluster) Apply(ch Change) error {
 	case v != c.version:
 		return fmt.Errorf("victims: plan for %q made for version %v, not %v: %w", ch.For, v, c.version, ErrStale)
 	}
-	// Marks and grants are made one by one. If one fails, these numbers say
-	// what to take back.
-	marked, granted := len(c.marked), len(c.granted)
 	// Before anything is changed, for it may fail.
 	since, hasSince, err := stamp(ch.At, flagScheduled)
 	if err != nil {
 		return fmt.Errorf("victims: plan for %q: %w", ch.For, err)
 	}
+	switch {
+	case ch.MinMembers > 0 && ch.For == "":
+		return fmt.Errorf("victims: plan for a job: %q: %w", ch.For, ErrEmpty)
+	case ch.MinMembers < 0 || ch.MinMembers > math.MaxInt32:
+		return fmt.Errorf("victims: plan for %q: it needs %d members: %w", ch.For, ch.MinMembers, ErrRange)
+	}
+	// Marks and grants are made one by one. If one fails, what was made is taken back.
+	before := c.lengths()
 	err = c.mark(&ch)
 	if err == nil {
 		err = c.grant(&ch)
 	}
 	if err != nil {
-		c.takeBack(marked, granted)
+		c.takeBack(before)
 		return err
 	}
+	given := c.granted[before.granted:]
 	// The grants wait for exactly these victims, whatever else leaves.
-	c.await(&ch, c.marked[marked:], c.granted[granted:])
-	for _, id := range c.granted[granted:] {
-		g := c.grantOf(id)
-		g.since, g.dated = since, hasSince != 0
+	c.await(&ch, c.marked[before.marked:], given)
+	if len(given) > 0 || len(ch.Victims) > 0 {
+		c.date(&ch, since, hasSince != 0)
 	}
-	c.note(marked, granted)
+	c.note(before)
+	c.keepMinimum(&ch, given)
 	return nil
+}
+
+// date notes when the asks of a change were last planned for, and what was noted before.
+func (c *Cluster) date(ch *Change, since int64, dated bool) {
+	for i := range ch.Places {
+		at := &ch.Places[i]
+		id, _ := c.LookupGrant(at.Ask.Key)
+		ask := c.grantOf(id).ask
+		a := &c.asks[ask]
+		if n := len(c.dated); i > 0 && c.dated[n-1].ask == ask {
+			continue // it has the number of several members
+		}
+		c.dated = append(c.dated, askDate{ask, a.since, a.dated, a.needs})
+		a.since, a.dated = since, dated
+		if at.Mover == "" {
+			a.needs = int32(ch.MinMembers)
+		}
+	}
+}
+
+// keepMinimum gives a job its minimum, unless somebody has set one.
+func (c *Cluster) keepMinimum(ch *Change, given []TaskID) {
+	if ch.MinMembers == 0 || len(given) == 0 {
+		return
+	}
+	job, ok := c.jobs.lookup(ch.For)
+	if !ok || c.minimumOf(job) == int32(ch.MinMembers) || int(job) < len(c.minimums) && c.minimums[job].set {
+		return
+	}
+	a := &c.applied[len(c.applied)-1]
+	a.job, a.minimum = ch.For, c.minimumOf(job)
+	c.noteMinimum(job, jobMinimum{members: int32(ch.MinMembers)})
+	for _, id := range c.membersOf(job) {
+		c.journal.node(c.tasks[id].node)
+	}
 }
 
 // mark marks the victims of a change. It stops at the first that is none.
@@ -95,6 +142,11 @@ func (c *Cluster) mark(ch *Change) error {
 				err = ErrDuplicate // and therefore marked
 			}
 			return fmt.Errorf("victims: plan for %q: victim %q: %w", ch.For, v.Key, err)
+		}
+		// Whoever let it run after all waits for it no more.
+		if w, place := c.placeOf(v.Task); w != 0 {
+			c.resumed = append(c.resumed, resumed{c.waits[w].victims[place], w, place})
+			c.stopWaiting(v.Task)
 		}
 		c.setState(v.Task, Preempting)
 		c.spend(v.Task, 1)
@@ -120,7 +172,8 @@ func (c *Cluster) checkVictim(v *Victim) error {
 // grant grants the asks of a change their nodes, but for those that hold that
 // very grant. It stops at the first that cannot be granted.
 func (c *Cluster) grant(ch *Change) error {
-	for _, g := range ch.Grants {
+	for i := range ch.Places {
+		g := &ch.Places[i]
 		if id, held := c.LookupGrant(g.Ask.Key); held {
 			r := &c.tasks[id]
 			// The ask was promised another place in the meantime, by someone
@@ -131,12 +184,16 @@ func (c *Cluster) grant(ch *Change) error {
 			}
 			continue
 		}
-		t := g.Ask.task(g.Node)
+		t, ask := g.Ask.task(g.Node), g.Ask.Key
+		if ch.MinMembers > 0 && g.Mover == "" {
+			ask = ch.For
+		}
 		id, err := c.insert(&t)
 		if err != nil {
 			return err
 		}
 		c.granted = append(c.granted, id)
+		c.joinAsk(id, ask, g.Mover)
 	}
 	return nil
 }
@@ -150,25 +207,35 @@ func (c *Cluster) Undo() error {
 	}
 	a := c.applied[last]
 	c.applied = c.applied[:last]
-	c.takeBack(len(c.marked)-a.victims, len(c.granted)-a.grants)
+	c.takeBack(a.lengths)
+	if job, ok := c.jobs.lookup(a.job); ok {
+		c.noteMinimum(job, jobMinimum{members: a.minimum})
+	}
 	c.version = a.before
 	return nil
 }
 
-// takeBack takes the marks and grants of changes back but for the oldest ones,
-// newest first, so that rows are free in the order they were before.
-func (c *Cluster) takeBack(marked, granted int) {
-	for len(c.granted) > granted {
-		last := len(c.granted) - 1
-		// Grants before marks, since they came after them.
-		c.delete(c.granted[last])
-		c.granted = c.granted[:last]
+// takeBack takes the marks and grants of changes back, newest first, so that rows are free in
+// the order they were before. What is left is as much as there was once.
+func (c *Cluster) takeBack(to lengths) {
+	for i := len(c.dated) - 1; i >= to.dated; i-- {
+		d := c.dated[i]
+		a := &c.asks[d.ask]
+		a.since, a.dated, a.needs = d.since, d.dated, d.needs
 	}
-	for _, id := range c.marked[marked:] {
+	for i := len(c.granted) - 1; i >= to.granted; i-- {
+		c.delete(c.granted[i]) // grants before marks, since they came after them
+	}
+	for _, id := range c.marked[to.marked:] {
+		c.stopWaiting(id)
 		c.setState(id, Running)
 		c.spend(id, -1)
 	}
-	c.marked = c.marked[:marked]
+	for i := len(c.resumed) - 1; i >= to.resumed; i-- {
+		r := c.resumed[i]
+		c.waitFor(r.wait, r.victim, r.place)
+	}
+	c.cut(to)
 }
 
 // A Version identifies a state of a cluster. Every change gives a new one, and Undo
@@ -199,13 +266,43 @@ type history struct {
 	applied []appliedChange // oldest first
 	marked  []TaskID        // the victims of all of them, oldest first
 	granted []TaskID        // their grants, likewise
+	dated   []askDate       // what was known of their asks, likewise
+	resumed []resumed       // the victims of theirs that others had let run, likewise
+}
+
+// lengths are how long the lists of a history are.
+type lengths struct{ marked, granted, dated, resumed int }
+
+func (h *history) lengths() lengths {
+	return lengths{len(h.marked), len(h.granted), len(h.dated), len(h.resumed)}
+}
+
+// cut shortens the lists.
+func (h *history) cut(to lengths) {
+	h.marked, h.granted, h.dated, h.resumed = h.marked[:to.marked], h.granted[:to.granted], h.dated[:to.dated], h.resumed[:to.resumed]
 }
 
 // appliedChange is what is needed to undo a change.
 type appliedChange struct {
-	before  Version // the version to come back to
-	victims int     // how many of history.marked are its
-	grants  int     // how many of history.granted are its
+	before Version // the version to come back to
+	lengths
+	job     string // that it gave a minimum, or ""
+	minimum int32  // that it had before
+}
+
+// askDate is when an ask was last planned for, and how many members it needed.
+type askDate struct {
+	ask   int32
+	since int64
+	dated bool
+	needs int32
+}
+
+// resumed is a victim that was let run, and where it was noted.
+type resumed struct {
+	victim waitVictim
+	wait   int32
+	place  int
 }
 
 func newHistory() history {
@@ -231,16 +328,13 @@ func (h *history) changed() {
 // final forgets what could be undone.
 func (h *history) final() {
 	h.applied = h.applied[:0]
-	h.marked = h.marked[:0]
-	h.granted = h.granted[:0]
+	h.cut(lengths{})
 }
 
-// note gives the cluster a version of its own after a change was applied, which has
-// marked and granted what was added to the lists since they were so long.
-func (h *history) note(marked, granted int) {
-	h.applied = append(h.applied, appliedChange{
-		before: h.version, victims: len(h.marked) - marked, grants: len(h.granted) - granted,
-	})
+// note gives the cluster a version of its own after a change was applied, before which the
+// lists were so long.
+func (h *history) note(before lengths) {
+	h.applied = append(h.applied, appliedChange{before: h.version, lengths: before})
 	h.version = h.next()
 }
 
@@ -254,175 +348,52 @@ func (h *history) follow(from *history) {
 	h.final()
 }
 
-// A Waiting is what a grant waits for. See DESIGN.md, Waiting grants.
-type Waiting struct {
-	Task  TaskID
-	Node  NodeID
-	Since time.Time // when it was given; zero: not known
-	// Victims are the keys of the tasks of its plan that are still leaving, sorted.
-	Victims []string
-	// Needed: the grant cannot start while they stay. If false, marks may be taken
-	// back.
-	Needed bool
-}
-
-// Waiting sets dst to what the grant of an ask waits for. The cost is linear in the
-// tasks of its node.
-func (x *index) Waiting(dst *Waiting, key string) error {
-	id, err := x.grantByKey(key)
-	if err != nil {
-		return err
-	}
-	g := x.grantOf(id)
-	// The memory of the victims is kept; everything else is new.
-	*dst = Waiting{Task: id, Node: x.tasks[id].node, Victims: dst.Victims[:0], Needed: !x.grantFits(id)}
-	if g.dated {
-		dst.Since = time.Unix(0, g.since).UTC()
-	}
-	if g.wait != 0 {
-		for _, v := range x.waits[g.wait].victims {
-			dst.Victims = append(dst.Victims, x.tasks[v].key)
-		}
-		// Marks are taken back and given in any order.
-		slices.Sort(dst.Victims)
-	}
-	return nil
-}
-
-// Admits reports whether a task of some size and leaf may be placed on a node now, by
-// other means than a plan: it fits what is free and every max above it, without what is
-// granted or still leaving. Whether the node is schedulable or reserved does not count. A
-// queue that is no leaf, or a closed node, admits nothing. The cost is depth·types.
-func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
-	// What is no size or no leaf has no room anywhere: a question is no error.
-	if x.nodeOf(node).closed() || x.checkLeaf(leaf) != nil || x.checkSize(size) != nil {
-		return false
-	}
-	return x.hasRoom(size[:min(len(size), x.types)], leaf, node, -1)
-}
-
-// grantFits reports whether a grant could start now: whether it fits its node
-// and every max above it with itself, and those given there after it, taken off.
-// DESIGN.md, Grants.
-func (x *index) grantFits(id TaskID) bool {
-	r := &x.tasks[id]
-	// A promise was made there, but nothing may start on a node that is not
-	// there, or is blind.
-	return !x.nodes[r.node].closed() && x.hasRoom(x.size(id), r.leaf, r.node, id)
-}
-
-// hasRoom reports whether a size fits what is free on a node now and every max above
-// a leaf, with a grant and those given there after it taken off, if there is one: who
-// was promised first does not wait for those who came after. That keeps the order of
-// grants free of deadlock.
-func (x *index) hasRoom(size resources.Vector, leaf queue.ID, node NodeID, grant TaskID) bool {
-	for t, v := range size {
-		// Only what is wanted counts: a node that is over-committed in gpus takes a
-		// task without any.
-		if v == 0 {
-			continue
-		}
-		if v > x.row(x.present, node)[t]+x.grantedSince(grant, queue.Root, t) {
-			return false
-		}
-		for q := range x.tree.Ancestors(leaf) {
-			bound, ok := x.tree.Max(q).Bound(t)
-			if ok && v > bound-(x.tree.Usage(q)[t]-x.grantedSince(grant, q, t)) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// grantedSince returns how much of a type a grant and those that were given on
-// its node after it have below a queue: nothing for no grant, which has a row below 0.
-func (x *index) grantedSince(id TaskID, q queue.ID, t int) (sum int64) {
-	if id < 0 {
-		return 0
-	}
-	own := &x.tasks[id]
-	for _, g := range x.nodes[own.node].tasks {
-		r := &x.tasks[g]
-		if r.state == Granted && r.scheduled >= own.scheduled && x.tree.Contains(q, r.leaf) {
-			sum += x.size(g)[t]
-		}
-	}
-	return sum
-}
-
-// grantOf returns what is known of the grant of a row.
-func (x *index) grantOf(id TaskID) *grantRow { return x.numbered(x.tasks[id].scheduled) }
-
-// await notes that the grants of a change wait for its victims: those that it
-// has given, or else the first one of those that its asks hold already.
-func (x *index) await(ch *Change, victims, given []TaskID) {
-	if len(victims) == 0 || len(ch.Grants) == 0 {
-		return
-	}
-	w := int32(0)
-	if len(given) == 0 {
-		held, _ := x.LookupGrant(ch.Grants[0].Ask.Key)
-		g := x.grantOf(held)
-		// It may wait for earlier victims already. Those and the new ones are
-		// one wait then.
-		if g.wait == 0 {
-			g.wait = x.newWait(1)
-		}
-		w = g.wait
-	} else {
-		w = x.newWait(len(given))
-		for _, id := range given {
-			x.grantOf(id).wait = w
-		}
-	}
-	// Once for all tasks, and not once more for every larger row.
-	x.waitOf.reserve(cap(x.tasks))
-	for _, id := range victims {
-		x.waitFor(w, id, len(x.waits[w].victims))
-	}
-}
-
-// grantsFrom appends a grant and those given on its node after it to dst.
-func (x *index) grantsFrom(dst []TaskID, grant TaskID) []TaskID {
-	node, found := x.tasks[grant].node, false
-	for i := range x.grants {
-		id := x.grants[i].task
-		if found = found || id == grant; found && x.tasks[id].node == node {
-			dst = append(dst, id)
-		}
-	}
-	return dst
-}
-
-// A waitBook knows the grants in the order in which they were given, and the
-// victims that each of them waits for. Grants of one change wait for the same
+// An askBook knows the asks that hold grants, the grants in the order in which they were
+// given, and the victims that each of them waits for. Grants of one change wait for the same
 // victims: those share a row of waits. See DESIGN.md, Waiting grants.
-type waitBook struct {
-	grants   []grantRow    // in the order in which they were given
-	granting int64         // how many grants were given so far
-	waits    []waitRow     // row 0 is none
-	dryWaits []int32       // those of no grant
-	waitOf   column[int32] // of a victim, the row of waits of the grants that wait for it
+type askBook struct {
+	grants   []grantRow       // in the order in which they were given
+	granting int64            // how many grants were given so far
+	asks     []askRow         // row 0 is none
+	askIDs   map[string]int32 // by key of the ask
+	dryAsks  []int32          // those without grants
+	waits    []waitRow        // row 0 is none
+	dryWaits []int32          // those of no grant
+	waitOf   column[int32]    // of a victim, the row of waits of the grants that wait for it
+}
+
+// askRow is what a cluster knows of an ask that holds grants, or of a job.
+type askRow struct {
+	key    string
+	since  int64   // when it was last planned for, in nanoseconds since 1970, if dated
+	grants []int64 // the numbers of its grants, ascending
+	needs  int32   // the members that a job needs; 0 for others
+	dated  bool
 }
 
 // grantRow is what a cluster knows of a grant beside its row.
 type grantRow struct {
-	number int64 // in the order of giving; taskRow.scheduled has it, too
-	since  int64 // nanoseconds since 1970, if dated
+	mover  string // the key of the task that moves to its place, or ""
+	number int64  // in the order of giving; taskRow.scheduled has it, too
 	task   TaskID
+	ask    int32
 	wait   int32 // the row of waits, 0 for none
-	dated  bool
 }
 
 // waitRow is the victims of a change, for whose room its grants wait.
 type waitRow struct {
-	victims []TaskID // those that are leaving still
-	grants  int32    // how many grants wait for them
+	victims []waitVictim // those that have not gone, whether they leave or run after all
+	grants  int32        // how many grants wait for them
 }
 
-// Grants yields the grants, the oldest first.
-func (x *waitBook) Grants() iter.Seq[TaskID] {
+// A waitVictim is a victim. It must go, wherever it runs, if it blocks, or for admission.
+type waitVictim struct {
+	task TaskID
+	must bool
+}
+
+// Granted yields the rows of all grants in the order in which they were given.
+func (x *askBook) Granted() iter.Seq[TaskID] {
 	return func(yield func(TaskID) bool) {
 		for i := range x.grants {
 			if !yield(x.grants[i].task) {
@@ -432,17 +403,46 @@ func (x *waitBook) Grants() iter.Seq[TaskID] {
 	}
 }
 
-// addGrant puts a new grant after all others, and returns its number.
-func (x *waitBook) addGrant(id TaskID) (number int64) {
+// addGrant puts a new grant after all others, and returns its number. It is of no ask yet.
+func (x *askBook) addGrant(id TaskID) (number int64) {
 	x.granting++
 	x.grants = append(x.grants, grantRow{number: x.granting, task: id})
 	return x.granting
 }
 
-// numbered returns what is known of the grant of a number.
-func (x *waitBook) numbered(number int64) *grantRow { return &x.grants[x.find(number)] }
+// joinAsk makes a grant, which is the last one given, one of an ask.
+func (x *index) joinAsk(id TaskID, key, mover string) {
+	ask, ok := x.askIDs[key]
+	if !ok {
+		ask = x.newAsk(key)
+	}
+	g := x.grantOf(id)
+	g.ask, g.mover = ask, mover
+	x.asks[ask].grants = append(x.asks[ask].grants, g.number)
+}
 
-func (x *waitBook) find(number int64) int {
+// newAsk adds an ask that holds nothing yet.
+func (x *askBook) newAsk(key string) int32 {
+	ask, again := pop(&x.dryAsks)
+	if !again {
+		ask = max(1, int32(len(x.asks))) // 0 is none
+		x.asks = rows.More(x.asks, int(ask)+1-len(x.asks))
+	}
+	if x.askIDs == nil {
+		x.askIDs = make(map[string]int32)
+	}
+	x.asks[ask] = askRow{key: key, grants: x.asks[ask].grants[:0]}
+	x.askIDs[key] = ask
+	return ask
+}
+
+// grantOf returns what is known of the grant of a row.
+func (x *index) grantOf(id TaskID) *grantRow { return x.numbered(x.tasks[id].scheduled) }
+
+// numbered returns what is known of the grant of a number.
+func (x *askBook) numbered(number int64) *grantRow { return &x.grants[x.find(number)] }
+
+func (x *askBook) find(number int64) int {
 	i, _ := slices.BinarySearchFunc(x.grants, number, func(g grantRow, number int64) int {
 		return cmp.Compare(g.number, number)
 	})
@@ -451,32 +451,100 @@ func (x *waitBook) find(number int64) int {
 
 // dropGrant takes a grant, which is to start or to go, out of the order. Victims
 // that nobody waits for any more are victims still, of no one.
-func (x *waitBook) dropGrant(number int64) {
+func (x *askBook) dropGrant(number int64) {
 	i := x.find(number)
-	if w := x.grants[i].wait; w != 0 {
-		x.waits[w].grants--
-		if x.waits[w].grants == 0 {
-			x.dissolve(w)
-		}
-	}
+	g := &x.grants[i]
+	x.leaveWait(g)
+	x.leaveAsk(g.ask, number)
 	x.grants = slices.Delete(x.grants, i, i+1)
 }
 
-// newWait returns an empty row of waits for so many grants.
-func (x *waitBook) newWait(grants int) (w int32) {
+// leaveWait has a grant wait for no victims.
+func (x *askBook) leaveWait(g *grantRow) {
+	w := g.wait
+	if g.wait = 0; w == 0 {
+		return
+	}
+	x.waits[w].grants--
+	if x.waits[w].grants == 0 {
+		x.dissolve(w)
+	}
+}
+
+// leaveAsk takes a grant off its ask, which is forgotten with its last one.
+func (x *askBook) leaveAsk(ask int32, number int64) {
+	if ask == 0 {
+		return // it has not joined yet
+	}
+	a := &x.asks[ask]
+	at, _ := slices.BinarySearch(a.grants, number)
+	a.grants = slices.Delete(a.grants, at, at+1)
+	if len(a.grants) == 0 {
+		delete(x.askIDs, a.key)
+		a.key = ""
+		x.dryAsks = append(x.dryAsks, ask)
+	}
+}
+
+// await notes that the grants of a change wait for its victims: those that it has given, or
+// else those that its asks hold already. Places of movers wait for their movers.
+func (x *index) await(ch *Change, victims, given []TaskID) {
+	if len(victims) == 0 {
+		return
+	}
+	w := int32(0)
+	for _, id := range given {
+		if g := x.grantOf(id); g.mover == "" {
+			if w == 0 {
+				w = x.newWait()
+			}
+			x.waitWith(g, w)
+		}
+	}
+	for i := range ch.Places {
+		if w != 0 || ch.Places[i].Mover != "" {
+			continue
+		}
+		held, _ := x.LookupGrant(ch.Places[i].Ask.Key)
+		g := x.grantOf(held)
+		// It may wait for earlier victims already. Those and the new ones are
+		// one wait then.
+		if w = g.wait; w == 0 {
+			w = x.newWait()
+			x.waitWith(g, w)
+		}
+	}
+	if w == 0 {
+		return
+	}
+	// Once for all tasks, and not once more for every larger row.
+	x.waitOf.reserve(cap(x.tasks))
+	for i, id := range victims {
+		x.stopWaiting(id) // it was let run by who waited for it before
+		x.waitFor(w, waitVictim{id, ch.Victims[i].Blocks || ch.Victims[i].ForQuota}, len(x.waits[w].victims))
+	}
+}
+
+// newWait returns an empty row of waits.
+func (x *askBook) newWait() (w int32) {
 	w, again := pop(&x.dryWaits)
 	if !again {
 		w = max(1, int32(len(x.waits))) // 0 is none
 		x.waits = rows.More(x.waits, int(w)+1-len(x.waits))
 	}
-	x.waits[w].grants = int32(grants)
 	return w
 }
 
+// waitWith makes a grant one that waits for the victims of a row.
+func (x *askBook) waitWith(g *grantRow, w int32) {
+	g.wait = w
+	x.waits[w].grants++
+}
+
 // dissolve frees a row of waits for which no grant waits any more.
-func (x *waitBook) dissolve(w int32) {
-	for _, id := range x.waits[w].victims {
-		x.waitOf.set(int(id), 0, 0)
+func (x *askBook) dissolve(w int32) {
+	for _, v := range x.waits[w].victims {
+		x.waitOf.set(int(v.task), 0, 0)
 	}
 	x.waits[w].victims = x.waits[w].victims[:0]
 	x.dryWaits = append(x.dryWaits, w)
@@ -484,21 +552,21 @@ func (x *waitBook) dissolve(w int32) {
 
 // placeOf returns the row of waits that a victim is in, 0 for none, and its place
 // there.
-func (x *waitBook) placeOf(id TaskID) (w int32, place int) {
+func (x *askBook) placeOf(id TaskID) (w int32, place int) {
 	if w = x.waitOf.at(int(id)); w != 0 {
-		place = slices.Index(x.waits[w].victims, id)
+		place = slices.IndexFunc(x.waits[w].victims, func(v waitVictim) bool { return v.task == id })
 	}
 	return w, place
 }
 
 // waitFor puts a victim at a place of a row of waits.
-func (x *waitBook) waitFor(w int32, id TaskID, place int) {
-	x.waits[w].victims = slices.Insert(x.waits[w].victims, place, id)
-	x.waitOf.set(int(id), 0, w) // await has made room
+func (x *askBook) waitFor(w int32, v waitVictim, place int) {
+	x.waits[w].victims = slices.Insert(x.waits[w].victims, place, v)
+	x.waitOf.set(int(v.task), 0, w) // await has made room
 }
 
-// stopWaiting notes that a task is no victim any more: it has gone, or stays.
-func (x *waitBook) stopWaiting(id TaskID) {
+// stopWaiting notes that a task is no victim any more.
+func (x *askBook) stopWaiting(id TaskID) {
 	w, place := x.placeOf(id)
 	if w == 0 {
 		return
@@ -508,8 +576,14 @@ func (x *waitBook) stopWaiting(id TaskID) {
 }
 
 // copyFrom makes x a copy of y in its own memory.
-func (x *waitBook) copyFrom(y *waitBook) {
+func (x *askBook) copyFrom(y *askBook) {
 	x.grants, x.granting = reuse(x.grants, y.grants), y.granting
+	x.asks, x.askIDs, x.dryAsks = resized(x.asks, len(y.asks)), reuseMap(x.askIDs, y.askIDs), reuse(x.dryAsks, y.dryAsks)
+	for i := range x.asks {
+		grants := reuse(x.asks[i].grants, y.asks[i].grants)
+		x.asks[i] = y.asks[i]
+		x.asks[i].grants = grants
+	}
 	x.dryWaits = reuse(x.dryWaits, y.dryWaits)
 	x.waits = resized(x.waits, len(y.waits))
 	for i := range x.waits {

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -28,70 +28,106 @@ func (x *clusterMachine) WhatIf(t *rapid.T) {
 }
 
 func (x *clusterMachine) Apply(t *rapid.T) {
-	p := x.drawPlan(t)
-	before := x.point()
-	if !x.judge(t, x.c.Apply(p.Change()), strconv.Quote(p.Ask.Key), x.badPlan(p)) {
+	ch := x.drawChange(t)
+	before, m := x.point(), x.m.clone()
+	wrong := x.badChange(m, &ch)
+	if !x.judge(t, x.c.Apply(ch), `"`, wrong) { // it names the ask, or what is wrong with a place
 		return
 	}
-	x.applied = append(x.applied, before)
-	x.carryOut(p)
-}
-
-// carryOut does to the twin what a plan does.
-func (x *clusterMachine) carryOut(p *Plan) {
-	var keys []string
-	for _, v := range p.Victims {
-		keys = append(keys, v.Key)
-		task := x.m.tasks[v.Key]
-		task.State = Preempting
-		x.m.tasks[v.Key] = task
-		x.m.spend(v.Key)
-	}
-	if x.noGrant(p.Ask.Key) != nil {
-		x.m.putTask(grantOfAsk(&p.Ask, p.Node))
-		x.m.give(p.Ask.Key, keys, p.At)
-		x.tasks[p.Ask.Key], _ = x.c.LookupGrant(p.Ask.Key)
-	} else {
-		x.m.grants = slices.Clone(x.m.grants)
-		for i := range x.m.grants {
-			if g := &x.m.grants[i]; g.key == p.Ask.Key {
-				g.victims = append(slices.Clone(g.victims), keys...)
-			}
-		}
+	x.applied, x.m = append(x.applied, before), m
+	for i := range ch.Places {
+		key := ch.Places[i].Ask.Key
+		x.tasks[key], _ = x.c.LookupGrant(key)
 	}
 }
 
-// badPlan returns what is wrong with a plan.
-func (x *clusterMachine) badPlan(p *Plan) (wrong []error) {
-	if p.Version != x.version {
-		return []error{ErrStale, ErrStale}
+// badChange does to a twin what a change does, and returns the first thing that is wrong
+// with it.
+func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
+	switch {
+	case ch.Version != x.version:
+		return []error{ErrStale}
+	case ch.For == "" && ch.MinMembers > 0:
+		return []error{ErrEmpty, ErrRange}
+	case badTime(ch.At) && !ch.At.IsZero(), ch.MinMembers < 0:
+		return []error{ErrRange}
 	}
-	named := map[TaskID]bool{}
-	for _, v := range p.Victims {
-		task, ok := x.m.tasks[v.Key]
+	var all []modelVictim
+	for i, v := range ch.Victims {
+		task, ok := m.tasks[v.Key]
 		switch {
+		case slices.ContainsFunc(ch.Victims[:i], func(u Victim) bool { return u.Task == v.Task }):
+			return []error{ErrDuplicate, ErrUnknown}
 		case !ok || x.tasks[v.Key] != v.Task:
-			wrong = append(wrong, ErrUnknown)
+			return []error{ErrUnknown}
 		case task.State != Running:
-			wrong = append(wrong, ErrState)
+			return []error{ErrState}
 		}
-		if named[v.Task] {
-			wrong = append(wrong, ErrDuplicate)
+		m.unwait(v.Key)
+		task.State = Preempting
+		m.tasks[v.Key] = task
+		m.spend(v.Key)
+		all = append(all, modelVictim{v.Key, v.Blocks || v.ForQuota})
+	}
+	given, wait := 0, 0
+	for i := range ch.Places {
+		at := &ch.Places[i]
+		ask := grantOfAsk(at.Ask, at.Node)
+		if held, ok := m.tasks[ask.Key]; ok && held.State == Granted {
+			if held.node != m.rows[at.Node] || held.Queue != ask.Queue || !resources.Equal(held.Size, ask.Size) {
+				return []error{ErrState}
+			}
+			continue
 		}
-		named[v.Task] = true
+		if wrong := m.badTask(&ask); len(wrong) > 0 {
+			return wrong
+		}
+		m.putTask(ask)
+		g := modelGrant{key: ask.Key, ask: ask.Key, mover: at.Mover}
+		if at.Mover == "" {
+			if ch.MinMembers > 0 {
+				g.ask = ch.For
+			}
+			if len(all) > 0 && wait == 0 {
+				m.lastWait++
+				wait = m.lastWait
+			}
+			g.wait = wait
+		}
+		given++
+		m.give(g, time.Time{})
 	}
-	if badTime(p.At) && !p.At.IsZero() {
-		wrong = append(wrong, ErrRange)
+	for i := range ch.Places { // those that wait already wait for these as well
+		at := slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == ch.Places[i].Ask.Key })
+		if wait != 0 || len(all) == 0 || ch.Places[i].Mover != "" {
+			continue
+		}
+		if wait = m.grants[at].wait; wait == 0 {
+			m.lastWait++
+			wait = m.lastWait
+			m.grants[at].wait = wait
+		}
 	}
-	ask := grantOfAsk(&p.Ask, p.Node)
-	if x.noGrant(ask.Key) != nil {
-		return append(wrong, x.m.badTask(&ask)...)
+	if wait != 0 {
+		m.waits[wait] = append(slices.Clone(m.waits[wait]), all...)
 	}
-	held := x.m.tasks[ask.Key]
-	if held.node != x.m.rows[p.Node] || held.Queue != ask.Queue || !resources.Equal(held.Size, ask.Size) {
-		wrong = append(wrong, ErrState)
+	if given == 0 && len(all) == 0 {
+		return nil
 	}
-	return wrong
+	for i := range ch.Places {
+		at := slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == ch.Places[i].Ask.Key })
+		a := modelAsk{ch.At, m.asks[m.grants[at].ask].needs}
+		if ch.Places[i].Mover == "" {
+			a.needs = ch.MinMembers
+		}
+		m.asks[m.grants[at].ask] = a
+	}
+	_, set := m.minimums[ch.For]
+	member := func(t modelTask) bool { return t.Job == ch.For }
+	if given > 0 && ch.MinMembers > 0 && ch.For != "" && !set && slices.ContainsFunc(slices.Collect(maps.Values(m.tasks)), member) {
+		m.placed[ch.For] = ch.MinMembers
+	}
+	return nil
 }
 
 func (x *clusterMachine) Undo(t *rapid.T) {
@@ -132,35 +168,56 @@ func (x *clusterMachine) undo(t *rapid.T) {
 	}
 }
 
-// drawPlan draws a plan that may be applied, and then perhaps something to
-// make it one that may not.
-func (x *clusterMachine) drawPlan(t *rapid.T) *Plan {
-	p := &Plan{Ask: x.drawAsk(t), Node: x.drawNodeID(t), Version: x.version, At: drawTime(t)}
+// drawChange draws what may be applied, for an ask or for a job, and then perhaps something to
+// make it what may not.
+func (x *clusterMachine) drawChange(t *rapid.T) Change {
+	ask, node := x.drawAsk(t), x.drawNodeID(t)
 	if rapid.Bool().Draw(t, "new ask") {
-		p.Ask.Key = fmt.Sprint("ask", len(x.applied))
+		ask.Key = fmt.Sprint("ask", len(x.applied))
 	}
+	ch := Change{For: ask.Key, Version: x.version, At: drawTime(t)}
 	for _, key := range slices.Sorted(maps.Keys(x.m.tasks)) {
 		if x.m.tasks[key].State == Running && rapid.Bool().Draw(t, "victim") {
-			p.Victims = append(p.Victims, Victim{Task: x.tasks[key], Key: key})
+			must := between(t, "must", 0, 5)
+			ch.Victims = append(ch.Victims, Victim{Task: x.tasks[key], Key: key, Blocks: must == 4, ForQuota: must == 5})
 		}
+	}
+	ch.Places = []Place{{Ask: &ask, Node: node}}
+	if rapid.Bool().Draw(t, "job") {
+		ch.For = rapid.SampledFrom(taskKeys).Draw(t, "name")
+		ch.MinMembers = between(t, "minimum", 1, 3)
+		ask.Job = ch.For
+		for i := range between(t, "more members", 0, 2) {
+			more := ask
+			more.Key = rapid.SampledFrom([]string{fmt.Sprint("more", i), drawKey(t)}).Draw(t, "member")
+			ch.Places = append(ch.Places, Place{Ask: &more, Node: x.drawNodeID(t)})
+		}
+	}
+	if n := len(ch.Victims); n > 0 && rapid.Bool().Draw(t, "moves") {
+		mover := ch.Victims[between(t, "mover", 0, n-1)].Key
+		ch.Places = slices.Insert(ch.Places, 0, Place{
+			Ask: &Ask{Key: mover + "+", Queue: 2, Size: resources.Vector{1}}, Node: x.drawNodeID(t), Mover: mover,
+		})
 	}
 	victim := Victim{Task: TaskID(between(t, "row", -1, 9)), Key: drawKey(t)}
 	switch between(t, "bad", 0, 15) {
 	case 1:
-		p.Version.number += rapid.SampledFrom([]uint64{1, math.MaxUint64}).Draw(t, "stale")
+		ch.Version.number += rapid.SampledFrom([]uint64{1, math.MaxUint64}).Draw(t, "stale")
 	case 6:
-		p.Version.line = new(line)
+		ch.Version.line = new(line)
 	case 2:
-		p.Victims = append(p.Victims, victim)
+		ch.Victims = append(ch.Victims, victim)
 	case 3:
 		victim.Task = x.tasks[victim.Key]
-		p.Victims = append(p.Victims, victim)
+		ch.Victims = append(ch.Victims, victim)
 	case 4:
-		p.Victims = append(p.Victims, p.Victims...)
+		ch.Victims = append(ch.Victims, ch.Victims...)
 	case 5:
-		if held, ok := x.m.tasks[p.Ask.Key]; ok {
-			p.Ask.Queue, p.Ask.Size, p.Node = held.Queue, held.Size, held.Task.Node
+		if held, ok := x.m.tasks[ask.Key]; ok {
+			ask.Queue, ask.Size, ch.Places[len(ch.Places)-1].Node = held.Queue, held.Size, held.Task.Node
 		}
+	case 7:
+		ch.MinMembers = -1
 	}
-	return p
+	return ch
 }

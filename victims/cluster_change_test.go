@@ -95,7 +95,7 @@ func (x *clusterMachine) AddTask(t *rapid.T) {
 func (x *clusterMachine) Grant(t *rapid.T) {
 	ask, node := x.drawAsk(t), x.drawNodeID(t)
 	task := grantOfAsk(&ask, node)
-	id, err := x.c.Grant(&ask, node)
+	id, err := x.c.Reserve(&ask, node, time.Time{})
 	x.added(t, task, id, err, x.m.badTask(&task))
 }
 
@@ -114,7 +114,8 @@ func (x *clusterMachine) added(t *rapid.T, task Task, id TaskID, err error, wron
 	x.m.putTask(task)
 	x.m.ungive(task.Key)
 	if task.State == Granted {
-		x.m.give(task.Key, nil, time.Time{})
+		x.m.give(modelGrant{key: task.Key, ask: task.Key}, time.Time{})
+		x.m.asks[task.Key] = modelAsk{needs: x.m.asks[task.Key].needs}
 	}
 }
 
@@ -125,19 +126,13 @@ func (x *clusterMachine) RemoveTask(t *rapid.T) {
 	}
 }
 
-func (x *clusterMachine) Drop(t *rapid.T) {
-	key := drawKey(t)
-	if x.judge(t, x.c.Drop(key), strconv.Quote(key), x.noGrant(key)) {
-		x.removed(key)
-	}
-}
-
 func (x *clusterMachine) removed(key string) {
 	x.final()
 	delete(x.m.tasks, key)
 	delete(x.tasks, key)
 	x.m.ungive(key)
 	x.m.unwait(key)
+	x.m.forget()
 }
 
 func (x *clusterMachine) noTask(key string) []error {
@@ -162,9 +157,6 @@ func (x *clusterMachine) SetState(t *rapid.T) {
 	}
 	if x.judge(t, x.c.SetState(key, state), strconv.Quote(key), wrong) {
 		x.change(key, func(task *modelTask) { task.State = state })
-		if state == Running {
-			x.m.unwait(key)
-		}
 	}
 }
 
@@ -232,6 +224,7 @@ func (x *clusterMachine) SetMinMembers(t *rapid.T) {
 	}
 	if x.judge(t, x.c.SetMinMembers(job, members), strconv.Quote(job), wrong) {
 		x.final()
+		delete(x.m.placed, job)
 		if x.m.minimums[job] = members; members == 0 {
 			delete(x.m.minimums, job)
 		}
@@ -252,25 +245,6 @@ func (x *clusterMachine) RemoveBudget(t *rapid.T) {
 	if x.judge(t, x.c.RemoveBudget(name), strconv.Quote(name), wrong) {
 		x.final()
 		delete(x.m.budgets, name)
-	}
-}
-
-func (x *clusterMachine) Start(t *rapid.T) {
-	key, now := drawKey(t), drawTime(t)
-	wrong := x.noGrant(key)
-	if badTime(now) {
-		wrong = append(wrong, ErrRange)
-	}
-	start := x.c.StartAnyway
-	if rapid.Bool().Draw(t, "if there is room") {
-		start = x.c.Start
-		if x.noGrant(key) == nil && !x.m.grantFits(key) {
-			wrong = append(wrong, ErrRoom)
-		}
-	}
-	if x.judge(t, start(key, now), strconv.Quote(key), wrong) {
-		x.change(key, func(task *modelTask) { task.State, task.Scheduled = Running, now })
-		x.m.ungive(key)
 	}
 }
 

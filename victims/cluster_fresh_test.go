@@ -53,15 +53,17 @@ func rebuilt(c *Cluster) *Cluster {
 			must(err)
 		}
 	}
-	for id := range c.Grants() {
+	for id := range c.Granted() {
 		g := c.Task(id)
 		node, _ := fresh.LookupNode(c.NodeName(g.Node))
-		_, err := fresh.insert(&Task{
+		row, err := fresh.insert(&Task{
 			Key: g.Key, Application: g.Application, Queue: g.Queue, Node: node, Size: g.Size, Priority: g.Priority,
 			Created: g.Created, State: Granted, Originator: g.Originator, OptedOut: g.OptedOut, RequiredNode: g.RequiredNode,
 			Job: g.Job, NonPreemptible: g.NonPreemptible, Name: g.Name, Tag: g.Tag, Cost: g.Cost, Budgets: g.Budgets,
 		})
 		must(err)
+		held := c.grantOf(id)
+		fresh.joinAsk(row, c.asks[held.ask].key, held.mover)
 	}
 	for _, id := range closed {
 		must(law.ErrOf(fresh.RemoveNode(c.NodeName(id))))
@@ -83,8 +85,7 @@ func withoutRows(c *Cluster) string {
 		p.nodes[i].id = 0
 	}
 	for i, g := range p.grants {
-		p.grants[i] = Waiting{Needed: g.Needed}
-		fmt.Fprint(&b, c.NodeName(g.Node), " ")
+		p.grants[i] = askPicture{ask: g.ask, places: g.places}
 	}
 	return p.String() + b.String()
 }

@@ -107,6 +107,7 @@ func modelSchema(t *rapid.T) *resources.Schema {
 // change and after each.
 func (x *clusterMachine) Check(t *rapid.T) {
 	x.m.settleRows(x.c)
+	x.m.forget()
 	got, want := lookAt(x.c).String(), x.m.picture().String()
 	if got != want {
 		t.Fatalf("cluster\n%s\nwant\n%s", got, want)
@@ -196,8 +197,8 @@ func (x *clusterMachine) checkGetters(t *rapid.T) {
 		if n != jobs[job] || c.JobLen(job) != n {
 			t.Fatalf("%d members of job %q, and %d are told, want %d", n, job, c.JobLen(job), jobs[job])
 		}
-		if got := c.MinMembers(job); got != x.m.minimums[job] {
-			t.Fatalf("job %q needs %d members, want %d", job, got, x.m.minimums[job])
+		if got := c.MinMembers(job); got != x.m.minimum(job) {
+			t.Fatalf("job %q needs %d members, want %d", job, got, x.m.minimum(job))
 		}
 	}
 	for row := range c.budgets {

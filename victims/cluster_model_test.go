@@ -26,17 +26,14 @@ type clusterModel struct {
 	guaranteed map[queue.ID]resources.Limit
 	max        map[queue.ID]resources.Limit
 	budgets    map[string]Budget
-	minimums   map[string]int              // of jobs, those that were set
+	minimums   map[string]int // of jobs, those that were set
+	placed     map[string]int // and those of jobs that were placed
+	asks       map[string]modelAsk
+	waits      map[int][]modelVictim
+	lastWait   int
 	grants     []modelGrant                // in the order of giving
 	blind      map[string]bool             // nodes with tasks of unknown size
 	unknown    map[string]resources.Vector // usage of nodes without tasks
-}
-
-// modelGrant is a grant and the victims that it waits for.
-type modelGrant struct {
-	key     string
-	victims []string
-	since   time.Time
 }
 
 // modelTask is a task by the name of its node. Its amounts are its own.
@@ -49,7 +46,8 @@ func newClusterModel(tree *queue.Tree) *clusterModel {
 	return &clusterModel{
 		tree: tree, nodes: map[string]Node{}, rows: map[NodeID]string{}, tasks: map[string]modelTask{},
 		guaranteed: map[queue.ID]resources.Limit{}, max: map[queue.ID]resources.Limit{},
-		budgets: map[string]Budget{}, minimums: map[string]int{}, blind: map[string]bool{}, unknown: map[string]resources.Vector{},
+		budgets: map[string]Budget{}, minimums: map[string]int{}, placed: map[string]int{},
+		asks: map[string]modelAsk{}, waits: map[int][]modelVictim{}, blind: map[string]bool{}, unknown: map[string]resources.Vector{},
 	}
 }
 
@@ -57,7 +55,7 @@ func (m *clusterModel) clone() *clusterModel {
 	c := *m
 	c.nodes, c.rows, c.tasks = maps.Clone(m.nodes), maps.Clone(m.rows), maps.Clone(m.tasks)
 	c.guaranteed, c.max, c.budgets = maps.Clone(m.guaranteed), maps.Clone(m.max), maps.Clone(m.budgets)
-	c.minimums = maps.Clone(m.minimums)
+	c.minimums, c.placed, c.asks, c.waits = maps.Clone(m.minimums), maps.Clone(m.placed), maps.Clone(m.asks), maps.Clone(m.waits)
 	c.blind, c.unknown = maps.Clone(m.blind), maps.Clone(m.unknown)
 	c.order, c.grants = slices.Clone(m.order), slices.Clone(m.grants)
 	return &c
@@ -187,69 +185,6 @@ func badTime(t time.Time) bool {
 	return !ns.IsInt64()
 }
 
-// waiting is what a grant waits for.
-func (m *clusterModel) waiting(ids map[string]NodeID, g modelGrant) Waiting {
-	w := Waiting{Node: ids[m.tasks[g.key].node], Since: g.since}
-	for _, key := range g.victims {
-		if t, ok := m.tasks[key]; ok && (t.State == Releasing || t.State == Preempting) {
-			w.Victims = append(w.Victims, key)
-		}
-	}
-	slices.Sort(w.Victims)
-	w.Needed = !m.grantFits(g.key)
-	return w
-}
-
-// grantFits takes off the grant, and those given on its node after it, and
-// looks whether it fits.
-func (m *clusterModel) grantFits(key string) bool {
-	own := m.tasks[key]
-	if m.closed(own.node) {
-		return false
-	}
-	first := slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == key })
-	off := func(t modelTask) bool {
-		at := slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == t.Key })
-		return t.State == Granted && t.node == own.node && at >= first
-	}
-	for i := range m.types() {
-		if own.Size[i] == 0 {
-			continue
-		}
-		on := m.sum(i, func(t modelTask) bool { return t.node == own.node && !off(t) })
-		on.Add(on, big.NewInt(m.unknown[own.node].At(i)))
-		if on.Add(on, big.NewInt(own.Size[i])).Cmp(big.NewInt(m.nodes[own.node].Capacity.At(i))) > 0 {
-			return false
-		}
-		for q := range m.tree.Ancestors(own.Queue) {
-			below := m.sum(i, func(t modelTask) bool { return m.below(t.Queue, q) && !off(t) })
-			bound, ok := m.max[q].Bound(i)
-			if ok && below.Add(below, big.NewInt(own.Size[i])).Cmp(big.NewInt(bound)) > 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// give notes a grant, which is the last in order.
-func (m *clusterModel) give(key string, victims []string, since time.Time) {
-	m.ungive(key)
-	m.grants = append(m.grants, modelGrant{key: key, victims: victims, since: since})
-}
-
-func (m *clusterModel) ungive(key string) {
-	m.grants = slices.DeleteFunc(slices.Clone(m.grants), func(g modelGrant) bool { return g.key == key })
-}
-
-// unwait notes that a task is no victim of a plan any more.
-func (m *clusterModel) unwait(key string) {
-	m.grants = slices.Clone(m.grants)
-	for i, g := range m.grants {
-		m.grants[i].victims = slices.DeleteFunc(slices.Clone(g.victims), func(v string) bool { return v == key })
-	}
-}
-
 func (m *clusterModel) putTask(t Task) {
 	t.Size = m.full(t.Size)
 	name, _ := m.nodeOf(&t)
@@ -330,7 +265,7 @@ type clusterPicture struct {
 	queues   []queuePicture
 	capacity resources.Vector
 	budgets  []string
-	grants   []Waiting
+	grants   []askPicture
 }
 
 type nodePicture struct {
@@ -389,8 +324,10 @@ func (m *clusterModel) picture() (p clusterPicture) {
 	for _, name := range slices.Sorted(maps.Keys(m.budgets)) {
 		p.budgets = append(p.budgets, fmt.Sprint(name, m.budgets[name]))
 	}
-	for _, g := range m.grants {
-		p.grants = append(p.grants, m.waiting(ids, g))
+	for i, g := range m.grants {
+		if m.of(g.ask)[0] == i {
+			p.grants = append(p.grants, m.held(g.ask))
+		}
 	}
 	return p
 }
@@ -443,11 +380,12 @@ func lookAt(c *Cluster) (p clusterPicture) {
 	for name, b := range c.Budgets() {
 		p.budgets = append(p.budgets, fmt.Sprint(name, b))
 	}
-	for id := range c.Grants() {
-		var w Waiting
-		must(c.Waiting(&w, c.Key(id)))
-		w.Task = 0 // rows are not the picture's business
-		p.grants = append(p.grants, w)
+	for g := range c.Grants() {
+		var places []string
+		for _, id := range g.Places {
+			places = append(places, c.Key(id))
+		}
+		p.grants = append(p.grants, askPicture{g.Ask, places, g.Leaving, g.Returned, g.Since, g.Ready})
 	}
 	return p
 }
@@ -470,7 +408,7 @@ func (p clusterPicture) String() string {
 	}
 	fmt.Fprintf(&b, "capacity %v budgets %v\n", p.capacity, p.budgets)
 	for _, g := range p.grants {
-		fmt.Fprintf(&b, "grant on %d since %s waits for %q needed %t\n", g.Node, instant(g.Since), g.Victims, g.Needed)
+		fmt.Fprintf(&b, "ask %q holds %q since %s, leaving %q returned %q ready %t\n", g.ask, g.places, instant(g.since), g.leaving, g.returned, g.ready)
 	}
 	return b.String()
 }

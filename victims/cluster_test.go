@@ -45,7 +45,7 @@ func tableCluster(t testing.TB) *Cluster {
 		_, err := c.AddTask(task)
 		must(err)
 	}
-	_, err = c.Grant(&Ask{Key: "grant", Queue: 2, Size: vec{1}}, 1)
+	_, err = c.Reserve(&Ask{Key: "grant", Queue: 2, Size: vec{1}}, 1, time.Time{})
 	must(err)
 	must(c.SetState("leave", Preempting))
 	must(c.RemoveTask("gone"))
@@ -141,17 +141,20 @@ var clusterErrors = []struct {
 	{func(c *Cluster) error { return c.RemoveBudget("none") }, ErrUnknown, `victims: budget "none": unknown`},
 	{func(c *Cluster) error { return c.RemoveBudget("web") }, ErrState, `victims: budget "web": tasks name it: 1: wrong state`},
 
-	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "run", Queue: 1}, 1); return err }, ErrDuplicate,
+	{func(c *Cluster) error { _, err := c.Reserve(&Ask{Key: "run", Queue: 1}, 1, time.Time{}); return err }, ErrDuplicate,
 		`victims: task "run": duplicate key`},
-	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "grant", Queue: 1}, 1); return err }, ErrDuplicate,
+	{func(c *Cluster) error { _, err := c.Reserve(&Ask{Key: "grant", Queue: 1}, 1, time.Time{}); return err }, ErrDuplicate,
 		`victims: task "grant": duplicate key`},
-	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "ask", Queue: 1}, 0); return err }, ErrEmpty,
+	{func(c *Cluster) error { _, err := c.Reserve(&Ask{Key: "ask", Queue: 1}, 0, time.Time{}); return err }, ErrEmpty,
 		`victims: task "ask": it names no node: empty name`},
 	{func(c *Cluster) error { return c.Drop("run") }, ErrUnknown, `victims: grant of "run": unknown`},
-	{func(c *Cluster) error { return c.StartAnyway("run", time.Unix(0, 0)) }, ErrUnknown, `victims: grant of "run": unknown`},
-	{func(c *Cluster) error { return c.StartAnyway("grant", farAway) }, ErrRange,
+	{func(c *Cluster) error { _, err := c.Cancel("run"); return err }, ErrUnknown, `victims: cancel of "run": it holds no grant: unknown`},
+	{func(c *Cluster) error { return c.Start("run", time.Unix(0, 0)) }, ErrUnknown, `victims: start of "run": it holds no grant: unknown`},
+	{func(c *Cluster) error { _, err := c.StartReady(farAway, nil); return err }, ErrRange,
+		`victims: start at 3024-02-29 00:00:00 +0000 UTC: out of range`},
+	{func(c *Cluster) error { return c.Start("grant", farAway) }, ErrRange,
 		`victims: start of "grant": 3024-02-29 00:00:00 +0000 UTC: out of range`},
-	{func(c *Cluster) error { return c.StartAnyway("grant", time.Time{}) }, ErrRange,
+	{func(c *Cluster) error { return c.Start("grant", time.Time{}) }, ErrRange,
 		`victims: start of "grant": 0001-01-01 00:00:00 +0000 UTC: out of range`},
 
 	{func(c *Cluster) error { return c.Undo() }, ErrState, `victims: undo: nothing applied: wrong state`},
@@ -257,7 +260,7 @@ func TestApply(t *testing.T) {
 	if _, ok := c.Lookup("ask"); ok {
 		t.Error("a grant is looked up as a task")
 	}
-	if err := c.StartAnyway("ask", time.Unix(5, 0)); err != nil {
+	if err := c.Start("ask", time.Unix(5, 0)); err != nil {
 		t.Fatal(err)
 	}
 	id, _ := c.Lookup("ask")
@@ -307,7 +310,7 @@ func TestTaskTakesGrant(t *testing.T) {
 	if err := c.RemoveTask("grant"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Grant(&Ask{Key: "grant", Queue: 2, Size: vec{math.MaxInt64 - 4}}, 1); err != nil {
+	if _, err := c.Reserve(&Ask{Key: "grant", Queue: 2, Size: vec{math.MaxInt64 - 4}}, 1, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.AddTask(&Task{Key: "grant", Queue: 2, Node: 1, Size: vec{math.MaxInt64 - 4}}); err != nil {
@@ -323,7 +326,7 @@ func TestRowSizes(t *testing.T) {
 	// The columns add this much if each is in use by some task.
 	var columns taskColumns
 	more := unsafe.Sizeof(columns.names.at(0)) + unsafe.Sizeof(columns.tags.at(0)) + unsafe.Sizeof(columns.costs.at(0)) +
-		unsafe.Sizeof(columns.checkpoint.at(0)) + unsafe.Sizeof(columns.budgetSet.at(0)) + unsafe.Sizeof(columns.inJob.at(0)) + unsafe.Sizeof(waitBook{}.waitOf.at(0))
+		unsafe.Sizeof(columns.checkpoint.at(0)) + unsafe.Sizeof(columns.budgetSet.at(0)) + unsafe.Sizeof(columns.inJob.at(0)) + unsafe.Sizeof(askBook{}.waitOf.at(0))
 	if more > 64 || reflect.TypeFor[taskColumns]().NumField() != 6 {
 		t.Errorf("the columns have %d bytes a task, want at most 64", more)
 	}

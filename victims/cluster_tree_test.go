@@ -46,7 +46,7 @@ func TestSetTree(t *testing.T) {
 	// All goes on as ever.
 	require.NoError(t, c.Resize("run", vec{0, 7, 3}))
 	require.Equal(t, vec{1, 7, 6}, c.Tree().Usage(queue.Root))
-	require.NoError(t, c.StartAnyway("grant", noon))
+	require.NoError(t, c.Start("grant", noon))
 	require.NoError(t, c.RemoveTask("grant"))
 	clone.CopyFrom(c)
 	require.Equal(t, lookAt(c).String(), lookAt(clone).String())

@@ -46,11 +46,11 @@ func plan(t *testing.T, c *Cluster, key string, size int64, victims ...string) {
 	require.NoError(t, c.Apply(p.Change()))
 }
 
-func waiting(t *testing.T, c *Cluster, key string) Waiting {
+func held(t *testing.T, c *Cluster, ask string) Grant {
 	t.Helper()
-	var w Waiting
-	require.NoError(t, c.Waiting(&w, key))
-	return w
+	g, ok := c.Grant(ask)
+	require.True(t, ok)
+	return g
 }
 
 // TestGrantsInOrder shows that of two grants on a node the first does not wait
@@ -59,21 +59,21 @@ func TestGrantsInOrder(t *testing.T) {
 	c := nodeOfEight(t)
 	plan(t, c, "first", 4, "v1", "v2")
 	plan(t, c, "second", 2, "v3")
-	require.Equal(t, noon, waiting(t, c, "first").Since)
-	require.Equal(t, []string{"v1", "v2"}, waiting(t, c, "first").Victims)
+	require.Equal(t, noon, held(t, c, "first").Since)
+	require.Equal(t, []string{"v1", "v2"}, held(t, c, "first").Leaving)
 
 	require.NoError(t, c.RemoveTask("v1"))
 	require.ErrorIs(t, c.Start("first", noon), ErrRoom)
-	w := waiting(t, c, "first")
-	require.Equal(t, []string{"v2"}, w.Victims)
-	require.True(t, w.Needed)
+	w := held(t, c, "first")
+	require.Equal(t, []string{"v2"}, w.Leaving)
+	require.False(t, w.Ready)
 
 	// Another one's victim goes first: it makes the room as well.
 	require.NoError(t, c.RemoveTask("v3"))
-	w = waiting(t, c, "first")
-	require.Equal(t, []string{"v2"}, w.Victims)
-	require.False(t, w.Needed, "4 are free for the first: v2 may stay")
-	require.True(t, waiting(t, c, "second").Needed, "but none for the second")
+	w = held(t, c, "first")
+	require.Equal(t, []string{"v2"}, w.Leaving)
+	require.True(t, w.Ready, "4 are free for the first: v2 may stay")
+	require.False(t, held(t, c, "second").Ready, "but none for the second")
 	require.NoError(t, c.Start("first", noon))
 	require.ErrorIs(t, c.Start("second", noon), ErrRoom)
 	require.NoError(t, c.RemoveTask("v2"))
@@ -89,13 +89,13 @@ func TestGrantTaken(t *testing.T) {
 	require.False(t, c.Admits(vec{1}, 1, 1))
 	require.NoError(t, c.RemoveTask("v1"))
 	require.NoError(t, c.RemoveTask("v2"))
-	require.False(t, waiting(t, c, "ask").Needed)
+	require.True(t, held(t, c, "ask").Ready)
 	require.False(t, c.Admits(vec{1}, 1, 1), "the room is granted")
 
 	_, err := c.AddTask(&Task{Key: "thief", Queue: 1, Node: 1, Size: vec{1}})
 	require.NoError(t, err)
 	require.ErrorIs(t, c.Start("ask", noon), ErrRoom)
-	require.Empty(t, waiting(t, c, "ask").Victims)
+	require.Empty(t, held(t, c, "ask").Leaving)
 	require.NoError(t, c.RemoveTask("thief"))
 
 	// The max of b: 4 are granted, and 3 run elsewhere.
@@ -110,29 +110,37 @@ func TestGrantTaken(t *testing.T) {
 	require.NoError(t, c.Start("ask", noon))
 }
 
-// TestMarkTakenBack shows that a victim whose mark was taken back is waited for
-// no more, though the grant may lack its room, and that marking it again by
-// hand makes it nobody's victim.
+// TestMarkTakenBack shows a victim whose mark was taken back: it is told as returned, until it
+// is marked again, or another plan takes it.
 func TestMarkTakenBack(t *testing.T) {
 	c := nodeOfEight(t)
 	plan(t, c, "ask", 4, "v1", "v2")
 	require.NoError(t, c.SetState("v1", Releasing))
-	require.Equal(t, []string{"v1", "v2"}, waiting(t, c, "ask").Victims)
+	require.Equal(t, []string{"v1", "v2"}, held(t, c, "ask").Leaving)
 	require.NoError(t, c.SetState("v1", Running))
+	w := held(t, c, "ask")
+	require.Equal(t, []string{"v2"}, w.Leaving)
+	require.Equal(t, []string{"v1"}, w.Returned)
+	require.False(t, w.Ready)
+	before := lookAt(c).String()
+	plan(t, c, "again", 2, "v1")
+	require.Empty(t, held(t, c, "ask").Returned)
+	require.Equal(t, []string{"v1"}, held(t, c, "again").Leaving)
+	require.NoError(t, c.Undo())
+	require.Equal(t, before, lookAt(c).String())
 	require.NoError(t, c.SetState("v1", Preempting))
-	w := waiting(t, c, "ask")
-	require.Equal(t, []string{"v2"}, w.Victims)
-	require.True(t, w.Needed)
+	require.Equal(t, []string{"v1", "v2"}, held(t, c, "ask").Leaving)
 
 	// Without the grant nobody waits, and the victims still leave.
 	require.NoError(t, c.Drop("ask"))
-	require.ErrorIs(t, c.Waiting(&w, "ask"), ErrUnknown)
+	_, holds := c.Grant("ask")
+	require.False(t, holds)
 	id, _ := c.Lookup("v2")
 	require.Equal(t, Preempting, c.State(id))
-	_, err := c.Grant(&Ask{Key: "other", Queue: 2, Size: vec{1}}, 1)
+	_, err := c.Reserve(&Ask{Key: "other", Queue: 2, Size: vec{1}}, 1, time.Time{})
 	require.NoError(t, err)
-	require.Empty(t, waiting(t, c, "other").Victims)
-	require.True(t, waiting(t, c, "other").Since.IsZero())
+	require.Empty(t, held(t, c, "other").Leaving)
+	require.True(t, held(t, c, "other").Since.IsZero())
 }
 
 // TestPlanChange shows that a plan does the same by its change.
@@ -157,17 +165,17 @@ func TestNodeDies(t *testing.T) {
 	for _, key := range []string{"v2", "v3", "v4"} {
 		require.NoError(t, c.RemoveTask(key))
 	}
-	require.False(t, waiting(t, c, "ask").Needed)
+	require.True(t, held(t, c, "ask").Ready)
 	n, _ := c.LookupNode("n")
 	for _, key := range []string{"z+", "a"} {
-		_, err := c.Grant(&Ask{Key: key, Queue: 2}, n)
+		_, err := c.Reserve(&Ask{Key: key, Queue: 2}, n, time.Time{})
 		require.NoError(t, err)
 	}
 	orphans, err := c.RemoveNode("n")
 	require.NoError(t, err)
 	require.Equal(t, []string{"ask", "z+", "a"}, orphans, "in the order in which they were given")
-	_, held := c.LookupGrant("ask")
-	require.False(t, held)
+	_, granted := c.LookupGrant("ask")
+	require.False(t, granted)
 	v1, _ := c.Lookup("v1")
 	require.Equal(t, Preempting, c.State(v1), "it was told to stop")
 	require.True(t, c.Closed(n))
@@ -203,7 +211,7 @@ func TestGrantTaken_Above(t *testing.T) {
 		require.NoError(t, err)
 	}
 	grant := func(key string, q queue.ID, size int64) {
-		_, err := c.Grant(&Ask{Key: key, Queue: q, Size: vec{size}}, 1)
+		_, err := c.Reserve(&Ask{Key: key, Queue: q, Size: vec{size}}, 1, time.Time{})
 		require.NoError(t, err)
 	}
 	// 4 of the 6 of p run, and the grants are more than the node has. Without those
@@ -211,14 +219,14 @@ func TestGrantTaken_Above(t *testing.T) {
 	grant("first", a, 2)
 	grant("later", b, 1)
 	grant("beside", beside, 9)
-	require.False(t, waiting(t, c, "first").Needed)
-	require.True(t, waiting(t, c, "later").Needed, "the first has the room that is left")
-	require.True(t, waiting(t, c, "beside").Needed)
+	require.True(t, held(t, c, "first").Ready)
+	require.False(t, held(t, c, "later").Ready, "the first has the room that is left")
+	require.False(t, held(t, c, "beside").Ready)
 
 	// A task of a sibling takes room under p, and of the leaf beside it none.
 	_, err = c.AddTask(&Task{Key: "more beside", Queue: beside, Node: 2, Size: vec{5}})
 	require.NoError(t, err)
-	require.False(t, waiting(t, c, "first").Needed)
+	require.True(t, held(t, c, "first").Ready)
 	_, err = c.AddTask(&Task{Key: "more of b", Queue: b, Node: 2, Size: vec{1}})
 	require.NoError(t, err)
 	require.ErrorIs(t, c.Start("first", noon), ErrRoom)

@@ -198,7 +198,7 @@ func (x *court) takeOffGrants() {
 	if !ok || x.Of != "ask" { // who asks for a job holds none
 		return
 	}
-	for id := range x.c.Grants() {
+	for id := range x.c.Granted() {
 		later := len(x.grants) > 0 && x.c.tasks[id].node == x.c.tasks[own].node
 		if id == own || later {
 			x.grants = append(x.grants, id)

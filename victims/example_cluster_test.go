@@ -11,13 +11,13 @@ import (
 )
 
 // An ask that the caller has placed by itself holds its room until it starts.
-func ExampleCluster_Grant() {
+func ExampleCluster_Reserve() {
 	cluster := exampleCluster()
 	_, err := cluster.AddNode(&victims.Node{Name: "n3", Capacity: resources.Vector{6000}})
 	check(err)
 	n3, _ := cluster.LookupNode("n3")
 	ask := exampleAsk(cluster, "web-1", 4000)
-	_, err = cluster.Grant(&ask, n3)
+	_, err = cluster.Reserve(&ask, n3, exampleNow)
 	check(err)
 
 	size := resources.Vector{3000}
@@ -30,9 +30,9 @@ func ExampleCluster_Grant() {
 	// web-1 is running
 }
 
-// A grant whose ask was withdrawn is taken back. The victims that were told to
-// stop are another matter: whether they can be kept is for the caller to know.
-func ExampleCluster_Drop() {
+// An ask was withdrawn, or its victims do not stop in time: they run on. If they cannot be told
+// to, because they are being deleted, use Drop.
+func ExampleCluster_Cancel() {
 	cluster := exampleCluster()
 	planner := victims.Planner{Cluster: cluster}
 	ask := exampleAsk(cluster, "web-1", 3000)
@@ -40,18 +40,15 @@ func ExampleCluster_Drop() {
 	check(planner.Decide(&d, &ask, exampleNow))
 	check(cluster.Apply(d.Plan.Change()))
 
-	var w victims.Waiting
-	check(cluster.Waiting(&w, "web-1"))
-	fmt.Println("web-1 waits for", w.Victims, "and needs it:", w.Needed)
-	check(cluster.Drop("web-1"))
-	for _, key := range w.Victims {
-		check(cluster.SetState(key, victims.Running))
-	}
-	_, held := cluster.LookupGrant("web-1")
-	fmt.Println("grant:", held)
+	g, _ := cluster.Grant("web-1")
+	fmt.Println("web-1 waits for", g.Leaving, "and is ready:", g.Ready)
+	unmarked, err := cluster.Cancel("web-1")
+	check(err)
+	_, held := cluster.Grant("web-1")
+	fmt.Println("run on:", unmarked, "grant:", held)
 	// Output:
-	// web-1 waits for [train] and needs it: true
-	// grant: false
+	// web-1 waits for [train] and is ready: false
+	// run on: [train] grant: false
 }
 
 // A task that ends by itself makes room: whoever waits for it needs no victim.

@@ -56,10 +56,8 @@ func ExamplePlanner_observe() {
 	for _, queue := range slices.Sorted(maps.Keys(under)) {
 		fmt.Printf("under_guarantee_seconds_total{queue=%q} %v\n", queue, under[queue].Seconds())
 	}
-	var w victims.Waiting
-	for id := range cluster.Grants() {
-		check(cluster.Waiting(&w, cluster.Key(id)))
-		fmt.Printf("grant_age_seconds{ask=%q} %v\n", cluster.Key(id), now.Sub(w.Since).Seconds())
+	for g := range cluster.Grants() {
+		fmt.Printf("grant_age_seconds{ask=%q} %v\n", g.Ask, now.Sub(g.Since).Seconds())
 	}
 	// Output:
 	// decisions_total{outcome="plan"} 2

@@ -56,9 +56,8 @@ func ExampleCluster_Save() {
 	// Here the scheduler stops, and starts again.
 	again, err := victims.Load(&file)
 	check(err)
-	var w victims.Waiting
-	check(again.Waiting(&w, "chat"))
-	fmt.Println("chat waits for", w.Victims, "since", w.Since.Format(time.TimeOnly))
+	g, _ := again.Grant("chat")
+	fmt.Println("chat waits for", g.Leaving, "since", g.Since.Format(time.TimeOnly))
 	// Output:
 	// chat waits for [llm-0] since 12:00:00
 }

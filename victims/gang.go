@@ -402,7 +402,12 @@ func (x *budgetBook) releaseBudgets(set int32) {
 // back if n is negative.
 func (x *budgetBook) takeFrom(set int32, n int64) {
 	for _, row := range x.rowsOf(set) {
-		x.budgets[row].left -= n
+		left := &x.budgets[row].left
+		if *left > 0 && n < *left-math.MaxInt64 {
+			*left = math.MaxInt64 // somebody has set it since
+			continue
+		}
+		*left -= n
 	}
 }
 

@@ -188,7 +188,7 @@ func (m *meanwhile) features() *happening {
 func (m *meanwhile) grant() *happening {
 	if t, ok := m.task(isGrant); ok {
 		if m.below("start", 2) == 0 {
-			return &happening{"starts", m.help.IfMore(m.c, t.Queue), true, func() error { return m.c.StartAnyway(t.Key, m.now) }}
+			return &happening{"starts", m.help.IfMore(m.c, t.Queue), true, func() error { return startAnyway(m.c, t.Key, m.now) }}
 		}
 		return &happening{"dropped", m.help.IfLess(m.c, t.Queue, t.Node), false, func() error { return m.c.Drop(t.Key) }}
 	}
@@ -197,7 +197,7 @@ func (m *meanwhile) grant() *happening {
 		return nil
 	}
 	return &happening{"granted", m.help.IfMore(m.c, t.Queue), true, func() error {
-		_, err := m.c.Grant(&victims.Ask{Key: t.Key, Queue: t.Queue, Size: t.Size, Priority: t.Priority}, t.Node)
+		_, err := m.c.Reserve(&victims.Ask{Key: t.Key, Queue: t.Queue, Size: t.Size, Priority: t.Priority}, t.Node, time.Time{})
 		return err
 	}}
 }
@@ -371,13 +371,13 @@ func TestHelp_GrantStarts(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 6)
 	n1, _ := f.c.LookupNode("n1")
-	_, err := f.c.Grant(f.ask("g", "a", 6), n1)
+	_, err := f.c.Reserve(f.ask("g", "a", 6), n1, time.Time{})
 	require.NoError(t, err)
 	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "b", 6)
 	d := f.decide(p, ask)
 	require.Equal(t, "no-victims", d.Refusal.Reason)
 	require.True(t, d.Refusal.Help.IfMore(f.c, f.queue("a")))
-	require.NoError(t, f.c.StartAnyway("g", now))
+	require.NoError(t, f.c.Start("g", now))
 	require.Equal(t, victims.Preempts, f.decide(p, ask).Outcome)
 }
 

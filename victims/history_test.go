@@ -274,7 +274,7 @@ func (c *chronicle) start() {
 		}
 	}
 	before := c.potential()
-	require.NoError(c.t, c.cluster.StartAnyway(key, c.now))
+	require.NoError(c.t, startAnyway(c.cluster, key, c.now))
 	require.Equal(c.t, before, c.potential())
 	c.forget(&c.granted, key)
 	c.running = append(c.running, key)

@@ -154,7 +154,7 @@ func TestMisuse(t *testing.T) {
 	for name, call := range map[string]func(c *Cluster){
 		"AddNode":       func(c *Cluster) { _, _ = c.AddNode(&Node{Name: "n"}) },
 		"AddTask":       func(c *Cluster) { _, _ = c.AddTask(&Task{Key: "a"}) },
-		"Grant":         func(c *Cluster) { _, _ = c.Grant(&Ask{Key: "a"}, 0) },
+		"Grant":         func(c *Cluster) { _, _ = c.Reserve(&Ask{Key: "a"}, 0, time.Time{}) },
 		"SetBudget":     func(c *Cluster) { _ = c.SetBudget("b", Budget{}) },
 		"SetGuaranteed": func(c *Cluster) { _ = c.SetGuaranteed(0, resources.Limit{}) },
 		"SetMax":        func(c *Cluster) { _ = c.SetMax(0, resources.Limit{}) },
@@ -199,7 +199,7 @@ func TestVersion(t *testing.T) {
 	require.NotEqual(t, Version{}, v)
 	require.True(t, v.Equal(c.Version()))
 	require.Equal(t, "10", v.String())
-	require.NoError(t, c.StartAnyway("grant", time.Unix(5, 0)))
+	require.NoError(t, c.Start("grant", time.Unix(5, 0)))
 	require.Equal(t, "11", c.Version().String())
 }
 

@@ -29,7 +29,7 @@ type index struct {
 	types int // of the schema; the tables know them, too
 	nodeTable
 	taskTable
-	waitBook
+	askBook
 	digest  digest
 	journal journal
 }
@@ -97,17 +97,20 @@ func (x *index) put(t *Task) (TaskID, error) {
 	if err != nil {
 		return 0, err
 	}
-	// An event that says "running" is often older than the mark. Only SetState
-	// takes a mark back.
+	// An event that says "running" is often older than the mark. Only SetState and Cancel
+	// take a mark back.
 	if was := x.tasks[id].state; was.leaving() && !r.state.leaving() {
 		r.state = was
 	}
 	// Taking the row out forgets who waits for it, so that is noted first.
 	wait, place := x.placeOf(id)
+	var v waitVictim
+	if wait != 0 {
+		v = x.waits[wait].victims[place]
+	}
 	id = x.replace(id, t, &r)
-	// Whoever waited for it waits still, if it leaves still.
-	if wait != 0 && r.state.leaving() {
-		x.waitFor(wait, id, place)
+	if wait != 0 {
+		x.waitFor(wait, v, place)
 	}
 	return id, nil
 }
@@ -210,15 +213,9 @@ func (x *index) count(id TaskID, sign int64) {
 
 // setState changes the state of a row and what is leaving with it.
 func (x *index) setState(id TaskID, s State) {
-	r := &x.tasks[id]
-	was := r.state
 	x.count(id, -1)
-	r.state = s
+	x.tasks[id].state = s
 	x.count(id, +1)
-	// Who stays after all is no victim any more, whoever waited for it.
-	if was.leaving() && !s.leaving() {
-		x.stopWaiting(id)
-	}
 }
 
 // settle makes the digests of all nodes anew that have changed since. Each
@@ -235,7 +232,7 @@ func (x *index) copyFrom(y *index) {
 	trees.CopyFrom(x.tree, y.tree)
 	x.nodeTable.copyFrom(&y.nodeTable)
 	x.taskTable.copyFrom(&y.taskTable)
-	x.waitBook.copyFrom(&y.waitBook)
+	x.askBook.copyFrom(&y.askBook)
 	x.digest.copyFrom(&y.digest)
 	x.journal.copyFrom(&y.journal)
 }

@@ -394,3 +394,156 @@ func (x *taskTable) TasksIn(q queue.ID) iter.Seq[TaskID] {
 
 // TaskLen returns the number of tasks and grants.
 func (x *taskTable) TaskLen() int { return x.keys.used }
+
+// A hindrance is why an ask cannot start.
+type hindrance struct {
+	kind  hindranceKind
+	task  TaskID   // the grant that has no room, or the victim that has not gone
+	queue queue.ID // with unit: that is full
+	unit  int
+}
+
+type hindranceKind uint8
+
+const (
+	ready     hindranceKind = iota
+	tooFew                  // members run or hold a grant
+	notGone                 // a victim, or a task that moves
+	nodeShort               // or closed
+	queueFull
+)
+
+// hindrance returns the first thing that keeps an ask from starting.
+func (x *index) hindrance(ask int32) hindrance {
+	a := &x.asks[ask]
+	if a.needs > 0 && x.placed(a) < int(a.needs) {
+		return hindrance{kind: tooFew}
+	}
+	for v := range x.victimsOf(ask) {
+		if v.must {
+			return hindrance{kind: notGone, task: v.task}
+		}
+	}
+	for i, number := range a.grants {
+		g := x.numbered(number)
+		if g.mover != "" {
+			if id, there := x.Lookup(g.mover); there {
+				return hindrance{kind: notGone, task: id}
+			}
+		}
+		before := TaskID(-1)
+		if i > 0 {
+			before = x.numbered(a.grants[i-1]).task
+		}
+		if h := x.roomFor(ask, g.task, before); h.kind != ready {
+			return h
+		}
+	}
+	return hindrance{}
+}
+
+// placed returns how many members of the job of an ask run or hold a grant.
+func (x *index) placed(a *askRow) (n int) {
+	for _, id := range x.membersOf(x.tasks[x.numbered(a.grants[0]).task].job) {
+		if !x.tasks[id].state.leaving() {
+			n++
+		}
+	}
+	return n
+}
+
+// roomFor returns what is short for a grant of an ask. What the grant before it has found is
+// not looked at again.
+func (x *index) roomFor(ask int32, id, before TaskID) hindrance {
+	r := &x.tasks[id]
+	// A promise was made there, but nothing may start on a node that is not
+	// there, or is blind.
+	if x.nodes[r.node].closed() {
+		return hindrance{kind: nodeShort, task: id}
+	}
+	for t, v := range x.size(id) {
+		// Only what is wanted counts: a node that is over-committed in gpus takes a
+		// task without any.
+		if v == 0 {
+			continue
+		}
+		node, leaf := true, true // are to be looked at
+		if before >= 0 && x.size(before)[t] > 0 {
+			node, leaf = x.tasks[before].node != r.node, x.tasks[before].leaf != r.leaf
+		}
+		if node && x.row(x.present, r.node)[t]+x.givenLater(ask, r.node, queue.Root, t) < 0 {
+			return hindrance{kind: nodeShort, task: id}
+		}
+		if !leaf {
+			continue
+		}
+		for q := range x.tree.Ancestors(r.leaf) {
+			bound, ok := x.tree.Max(q).Bound(t)
+			if ok && x.tree.Usage(q)[t]-x.givenLaterBelow(ask, q, t) > bound {
+				return hindrance{kind: queueFull, task: id, queue: q, unit: t}
+			}
+		}
+	}
+	return hindrance{}
+}
+
+// givenLater returns how much of a type others were granted below a queue on a node after the
+// first grant of an ask there: who was promised first does not wait for those who came after.
+// That keeps the order of grants free of deadlock.
+func (x *index) givenLater(ask int32, node NodeID, q queue.ID, t int) (sum int64) {
+	first := x.firstOn(ask, node)
+	for _, id := range x.nodes[node].tasks {
+		r := &x.tasks[id]
+		if r.state == Granted && r.scheduled > first && x.tree.Contains(q, r.leaf) && x.grantOf(id).ask != ask {
+			sum += x.size(id)[t]
+		}
+	}
+	return sum
+}
+
+// givenLaterBelow is givenLater on all nodes of an ask.
+func (x *index) givenLaterBelow(ask int32, q queue.ID, t int) (sum int64) {
+	for _, number := range x.asks[ask].grants {
+		if node := x.tasks[x.numbered(number).task].node; x.firstOn(ask, node) == number {
+			sum += x.givenLater(ask, node, q, t)
+		}
+	}
+	return sum
+}
+
+// firstOn returns the number of the first grant of an ask on a node.
+func (x *index) firstOn(ask int32, node NodeID) int64 {
+	for _, number := range x.asks[ask].grants {
+		if x.tasks[x.numbered(number).task].node == node {
+			return number
+		}
+	}
+	return math.MaxInt64
+}
+
+// describe says why an ask cannot start.
+func (x *index) describe(ask int32, h hindrance) string {
+	key := x.tasks[h.task].key
+	switch h.kind {
+	case tooFew:
+		a := &x.asks[ask]
+		return fmt.Sprintf("%d members run or hold a grant, and it needs %d", x.placed(a), a.needs)
+	case notGone:
+		return fmt.Sprintf("%q has not gone", key)
+	case nodeShort:
+		return fmt.Sprintf("%q on node %q", key, x.nodes[x.tasks[h.task].node].name)
+	}
+	return fmt.Sprintf("%q under the max of %s in %s", key, x.tree.Path(h.queue), x.tree.Schema().Name(h.unit))
+}
+
+// grantsFrom appends a grant and those given on its node after it to dst.
+func (x *index) grantsFrom(dst []TaskID, grant TaskID) []TaskID {
+	node, found := x.tasks[grant].node, false
+	for i := range x.grants {
+		id := x.grants[i].task
+		if found = found || id == grant; found && x.tasks[id].node == node {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}

@@ -105,7 +105,7 @@ func said(t *rapid.T, c *victims.Cluster, d *victims.Decision) string {
 func carryOut(t *rapid.T, c *victims.Cluster, key string, d *victims.Decision) {
 	require.NoError(t, c.Apply(d.Plan.Change()))
 	if d.Outcome == victims.Fits {
-		require.NoError(t, c.StartAnyway(key, d.Plan.At))
+		require.NoError(t, startAnyway(c, key, d.Plan.At))
 	}
 }
 

@@ -115,14 +115,24 @@ type orderLine struct {
 // waitLine is the victims that the grants wait for that say so, by the number of the line
 // among its like, from 1 on.
 type waitLine struct {
-	Victims []TaskID `json:"victims,omitempty"`
+	Victims []TaskID `json:"victims,omitempty"` // those that make room where they run
+	Must    []TaskID `json:"must,omitempty"`    // those that must go wherever they run
+}
+
+// askLine is an ask that holds the grants that say so, as waitLine.
+type askLine struct {
+	Key   string    `json:"key"`
+	Since time.Time `json:"since,omitzero"`
+	Needs int32     `json:"needs,omitzero"`
 }
 
 type grantLine struct {
 	Task   TaskID    `json:"task"`
 	Number int64     `json:"number"`
-	Since  time.Time `json:"since,omitzero"`
+	Since  time.Time `json:"since,omitzero"` // in texts of 0.1.0, which have no asks
+	Ask    int32     `json:"ask,omitzero"`
 	Wait   int32     `json:"wait,omitzero"`
+	Mover  string    `json:"mover,omitzero"`
 }
 
 // Save writes all that the cluster knows as text, for [Load] after a restart. What could
@@ -225,34 +235,60 @@ func (x *index) saveOrders(w *saved.Writer) {
 }
 
 func (x *index) saveGrants(w *saved.Writer) {
-	numbers, last := make([]int32, len(x.waits)), int32(0)
-	// In the order of the grants, since rows of waits do not come back.
+	// In the order of the grants, since rows of waits and asks do not come back.
+	waits, last := make([]int32, max(1, len(x.waits))), int32(0)
 	for i := range x.grants {
-		if wait := x.grants[i].wait; wait != 0 && numbers[wait] == 0 {
+		if wait := x.grants[i].wait; wait != 0 && waits[wait] == 0 {
 			last++
-			numbers[wait] = last
-			w.Line("wait", waitLine{x.waits[wait].victims})
+			waits[wait] = last
+			var l waitLine
+			for _, v := range x.waits[wait].victims {
+				if v.must {
+					l.Must = append(l.Must, v.task)
+				} else {
+					l.Victims = append(l.Victims, v.task)
+				}
+			}
+			w.Line("wait", l)
 		}
+	}
+	asks := make([]int32, max(1, len(x.asks)))
+	last = 0
+	for i := range x.grants {
+		ask := x.grants[i].ask
+		if asks[ask] != 0 {
+			continue
+		}
+		last++
+		asks[ask] = last
+		l := askLine{Key: x.asks[ask].key, Needs: x.asks[ask].needs}
+		if x.asks[ask].dated {
+			l.Since = time.Unix(0, x.asks[ask].since).UTC()
+		}
+		w.Check("ask", l.Key)
+		w.Line("ask", l)
 	}
 	for i := range x.grants {
 		g := &x.grants[i]
-		l := grantLine{Task: g.task, Number: g.number}
-		if g.wait != 0 {
-			l.Wait = numbers[g.wait]
-		}
-		if g.dated {
-			l.Since = time.Unix(0, g.since).UTC()
-		}
-		w.Line("grant", l)
+		w.Check("task", g.mover)
+		w.Line("grant", grantLine{Task: g.task, Number: g.number, Ask: asks[g.ask], Wait: waits[g.wait], Mover: g.mover})
 	}
 }
 
 // Load reads what [Cluster.Save] has written. The cluster answers as the saved one, rows
 // included; plans made before do not apply to it. Give it a [bufio.Reader] if something
-// follows. Errors have line and value.
+// follows, such as the clocks of quotas and what is yours: then it reads no more than its part.
+// Errors have line and value.
+//
+// It reads texts since version 0.1.0. Those may have rounds after the cluster, which become
+// grants; if they are elsewhere, use [io.MultiReader].
 func Load(r io.Reader) (*Cluster, error) {
 	x := &loader{Reader: saved.NewReader(r)}
-	if err := x.load(); err != nil {
+	err := x.load()
+	if err == nil && x.version < 3 && x.Follows("rounds") {
+		err = x.loadRounds()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("victims: load: %w", err)
 	}
 	return x.c, nil
@@ -261,22 +297,24 @@ func Load(r io.Reader) (*Cluster, error) {
 // A loader makes a cluster of the lines of a text.
 type loader struct {
 	*saved.Reader
-	c      *Cluster
-	queues map[string]queue.ID
-	stage  int // the place of the last word in loadWords
-	head   clusterLine
-	nodes  saved.Rows[NodeID]
-	tasks  saved.Rows[TaskID]
+	c       *Cluster
+	version int // of the text
+	queues  map[string]queue.ID
+	stage   int // the place of the last word in loadWords
+	head    clusterLine
+	nodes   saved.Rows[NodeID]
+	tasks   saved.Rows[TaskID]
 }
 
 // loadWords are the words of lines in their order: each needs those before it.
-var loadWords = []string{"budget", "node", "task", "minimum", "spread", "order", "wait", "grant", ""}
+var loadWords = []string{"budget", "node", "task", "minimum", "spread", "order", "wait", "ask", "grant", ""}
 
 func (x *loader) load() error {
 	start, err := x.Begin("cluster")
 	if err != nil {
 		return err
 	}
+	x.version = x.Version
 	if err = x.loadHead(start); err != nil {
 		return err
 	}
@@ -305,6 +343,8 @@ func (x *loader) load() error {
 			err = x.loadOrder()
 		case "wait":
 			err = x.loadWait()
+		case "ask":
+			err = x.loadAsk()
 		case "grant":
 			err = x.loadGrant()
 		case "":
@@ -353,6 +393,11 @@ func (x *loader) loadHead(start int) error {
 	for q := range queue.ID(tree.Len()) {
 		x.queues[tree.Path(q)] = q
 	}
+	if x.version == 1 { // rows of nodes began with 0
+		for i := range h.FreeNodes {
+			h.FreeNodes[i]++
+		}
+	}
 	x.nodes.Free, x.tasks.Free = h.FreeNodes, h.FreeTasks
 	return x.nodes.Take(noNode) // which no line has
 }
@@ -381,6 +426,9 @@ func (x *loader) loadNode() error {
 		return err
 	}
 	c := x.c
+	if x.version == 1 {
+		l.Row++
+	}
 	if err := x.nodes.Take(l.Row); err != nil {
 		return x.Errorf("node %q: %w: %w", l.Name, err, ErrRange)
 	}
@@ -543,14 +591,35 @@ func (x *loader) loadWait() error {
 		return err
 	}
 	c := x.c
-	wait := c.newWait(0)
+	wait := c.newWait()
 	c.waitOf.reserve(cap(c.tasks))
-	for _, id := range l.Victims {
-		if !c.isRow(id) || !c.tasks[id].state.leaving() || c.waitOf.at(int(id)) != 0 {
-			return x.Errorf("wait: row %d is no task that leaves, or is waited for already: %w", id, ErrState)
+	for i, id := range slices.Concat(l.Victims, l.Must) {
+		if !c.isRow(id) || c.tasks[id].state == Granted || c.waitOf.at(int(id)) != 0 {
+			return x.Errorf("wait: row %d is no task, or is waited for already: %w", id, ErrState)
 		}
-		c.waitFor(wait, id, len(c.waits[wait].victims))
+		c.waitFor(wait, waitVictim{id, i >= len(l.Victims)}, i)
 	}
+	return nil
+}
+
+func (x *loader) loadAsk() error {
+	var l askLine
+	if err := x.Decode(&l); err != nil {
+		return err
+	}
+	c := x.c
+	if _, twice := c.askIDs[l.Key]; twice || l.Key == "" {
+		return x.Errorf("ask %q: %w", l.Key, ErrDuplicate)
+	}
+	since, dated, err := stamp(l.Since, flagScheduled)
+	if err != nil {
+		return x.Errorf("ask %q: %w", l.Key, err)
+	}
+	if l.Needs < 0 {
+		return x.Errorf("ask %q: it needs %d members: %w", l.Key, l.Needs, ErrRange)
+	}
+	a := &c.asks[c.newAsk(l.Key)]
+	a.since, a.dated, a.needs = since, dated != 0, l.Needs
 	return nil
 }
 
@@ -570,18 +639,23 @@ func (x *loader) loadGrant() error {
 	if l.Number <= last || l.Number > c.granting {
 		return x.Errorf("grant of %q: number %d after %d of %d: %w", c.tasks[l.Task].key, l.Number, last, c.granting, ErrRange)
 	}
-	since, dated, err := stamp(l.Since, flagScheduled)
-	if err != nil {
-		return x.Errorf("grant of %q: %w", c.tasks[l.Task].key, err)
+	if x.version < 3 {
+		if err := x.loadOwnAsk(&l); err != nil {
+			return err
+		}
+	}
+	if l.Ask <= 0 || int(l.Ask) >= len(c.asks) {
+		return x.Errorf("grant of %q: ask %d: %w", c.tasks[l.Task].key, l.Ask, ErrUnknown)
 	}
 	if l.Wait != 0 && (l.Wait < 0 || int(l.Wait) >= len(c.waits)) {
 		return x.Errorf("grant of %q: wait %d: %w", c.tasks[l.Task].key, l.Wait, ErrUnknown)
 	}
-	if l.Wait != 0 {
-		c.waits[l.Wait].grants++
-	}
 	c.tasks[l.Task].scheduled = l.Number
-	c.grants = append(c.grants, grantRow{number: l.Number, since: since, task: l.Task, wait: l.Wait, dated: dated != 0})
+	c.grants = append(c.grants, grantRow{mover: l.Mover, number: l.Number, task: l.Task, ask: l.Ask})
+	c.asks[l.Ask].grants = append(c.asks[l.Ask].grants, l.Number)
+	if l.Wait != 0 {
+		c.waitWith(&c.grants[len(c.grants)-1], l.Wait)
+	}
 	return nil
 }
 
@@ -608,6 +682,11 @@ func (x *loader) finish() error {
 			return fmt.Errorf("wait %d: no grant waits: %w", i, ErrUnknown)
 		}
 	}
+	for i := range c.asks {
+		if i > 0 && len(c.asks[i].grants) == 0 {
+			return fmt.Errorf("ask %q: it holds no grant: %w", c.asks[i].key, ErrUnknown)
+		}
+	}
 	for i := range c.tasks {
 		if r := &c.tasks[i]; r.state == Granted && r.scheduled == 0 {
 			return fmt.Errorf("grant of %q: no line says when it was given: %w", r.key, ErrUnknown)
@@ -620,4 +699,161 @@ func (x *loader) finish() error {
 		}
 	}
 	return nil
+}
+
+// Texts of versions 1 and 2 know grants without asks. What a job or an ask waits for is in
+// rounds, which follow the cluster.
+
+// roundLine is a round that was under way, or what completed ones had left behind.
+type roundLine struct {
+	Job      string            `json:"job"`
+	Began    time.Time         `json:"began,omitzero"`
+	Deadline time.Time         `json:"deadline,omitzero"` // is for the caller to keep now
+	Victims  []string          `json:"victims,omitempty"` // that were waited for
+	Gone     []string          `json:"gone,omitempty"`
+	Quota    []string          `json:"quota,omitempty"`  // those of them that make room under an allowance
+	Grants   []string          `json:"grants,omitempty"` // in the order of the change
+	Places   map[string]string `json:"places,omitempty"` // grants of victims that move
+}
+
+// loadOwnAsk makes a grant one of an ask that has its key.
+func (x *loader) loadOwnAsk(l *grantLine) error {
+	c, key := x.c, x.c.tasks[l.Task].key
+	since, dated, err := stamp(l.Since, flagScheduled)
+	if err != nil {
+		return x.Errorf("grant of %q: %w", key, err)
+	}
+	l.Ask = c.newAsk(key)
+	c.asks[l.Ask].since, c.asks[l.Ask].dated = since, dated != 0
+	return nil
+}
+
+// loadRounds reads the rounds that follow a cluster.
+func (x *loader) loadRounds() error {
+	start, err := x.Begin("rounds")
+	if err != nil {
+		return err
+	}
+	seen := make(map[string]bool)
+	for {
+		word, err := x.Next(start)
+		if err != nil || word == "" {
+			return err
+		}
+		if word != "round" && word != "held" {
+			return x.Unknown(word)
+		}
+		var l roundLine
+		if err := x.Decode(&l); err != nil {
+			return err
+		}
+		switch {
+		case l.Job == "":
+			return x.Errorf("%s of %q: %w", word, l.Job, ErrEmpty)
+		case seen[word+" "+l.Job]:
+			return x.Errorf("%s of %q: %w", word, l.Job, ErrDuplicate)
+		}
+		seen[word+" "+l.Job] = true
+		if err := x.takeRound(&l); err != nil {
+			return x.Errorf("%s of %q: %w", word, l.Job, err)
+		}
+	}
+}
+
+// takeRound makes the grants of a round those of its job, with the victims that it waits for.
+// Victims that went and grants that started stand in rounds, too.
+func (x *loader) takeRound(l *roundLine) error {
+	since, dated, err := stamp(l.Began, flagScheduled)
+	if err != nil {
+		return err
+	}
+	c, wait := x.c, int32(0)
+	for _, key := range l.Grants {
+		id, ok := c.LookupGrant(key)
+		if !ok {
+			continue
+		}
+		c.regroup(id, l.Job)
+		g := c.grantOf(id)
+		wait = max(wait, g.wait)
+		if a := &c.asks[g.ask]; dated != 0 && !a.dated { // jobs' plans had no time of their own
+			a.since, a.dated = since, true
+		}
+	}
+	for _, mover := range slices.Sorted(maps.Keys(l.Places)) {
+		id, ok := c.LookupGrant(l.Places[mover])
+		if !ok {
+			continue
+		}
+		if g := c.grantOf(id); g.mover == "" {
+			g.mover = mover
+			c.leaveWait(g)
+		}
+	}
+	return x.waitOn(l, wait)
+}
+
+// waitOn has the grants of a round wait for its victims that have not gone.
+func (x *loader) waitOn(l *roundLine, wait int32) error {
+	c := x.c
+	for _, key := range l.Victims {
+		id, there := c.Lookup(key)
+		if !there {
+			continue
+		}
+		w, place := c.placeOf(id)
+		if w == 0 { // it was let run, and was no victim of the cluster's any more
+			if wait == 0 {
+				wait = c.waitOfAll(l.Grants)
+			}
+			if w, place = wait, 0; w == 0 {
+				continue // nobody waits
+			}
+			c.waitOf.reserve(cap(c.tasks))
+			c.waitFor(w, waitVictim{task: id}, 0)
+		}
+		if v := &c.waits[w].victims[place]; slices.Contains(l.Quota, key) {
+			v.must = true
+		}
+	}
+	for _, key := range l.Quota {
+		if !slices.Contains(l.Victims, key) && !slices.Contains(l.Gone, key) {
+			return fmt.Errorf("victim %q: %w", key, ErrUnknown)
+		}
+	}
+	return nil
+}
+
+// waitOfAll returns a new row of waits for some grants, 0 if there are none.
+func (x *index) waitOfAll(grants []string) (w int32) {
+	for _, key := range grants {
+		id, ok := x.LookupGrant(key)
+		if !ok {
+			continue
+		}
+		if w == 0 {
+			w = x.newWait()
+		}
+		x.waitWith(x.grantOf(id), w)
+	}
+	return w
+}
+
+// regroup makes a grant one of an ask of another key.
+func (x *index) regroup(id TaskID, key string) {
+	g := x.grantOf(id)
+	if x.asks[g.ask].key == key {
+		return
+	}
+	number, since, dated := g.number, x.asks[g.ask].since, x.asks[g.ask].dated
+	x.leaveAsk(g.ask, number)
+	ask, ok := x.askIDs[key]
+	if !ok {
+		ask = x.newAsk(key)
+		x.asks[ask].since, x.asks[ask].dated = since, dated
+	}
+	g.ask = ask
+	a := &x.asks[ask]
+	at, _ := slices.BinarySearch(a.grants, number)
+	a.grants = slices.Insert(a.grants, at, number)
 }

@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -86,7 +88,7 @@ func savedExample(t require.TestingT) string {
 	id, _ := c.Lookup("t3")
 	require.NoError(t, c.Apply(Change{
 		For: "ask", Version: c.Version(), At: leapDay, Victims: []Victim{{Task: id, Key: "t3"}},
-		Grants: []Grant{{Ask: &Ask{Key: "ask", Queue: 1, Size: resources.Vector{1}}, Node: 1}},
+		Places: []Place{{Ask: &Ask{Key: "ask", Queue: 1, Size: resources.Vector{1}}, Node: 1}},
 	}))
 	return savedText(t, c)
 }
@@ -119,8 +121,8 @@ func TestLoad_Cut(t *testing.T) {
 // TestLoad_Bad spoils one thing in a text.
 func TestLoad_Bad(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
-		{"preempt cluster 2", "preempt cluster 1", `line 1: bad saved text: "preempt cluster 1", want "preempt cluster 2"`},
-		{"preempt queues 2", "preempt queues 7", `line 3: bad saved text: "preempt queues 7"`},
+		{"preempt cluster 3", "preempt cluster 4", `line 1: bad saved text: "preempt cluster 4", want "preempt cluster 3" or less`},
+		{"preempt queues 3", "preempt queues 7", `line 3: bad saved text: "preempt queues 7"`},
 		{`"versions":25`, `"versions":9999999999999999999`, "line 2: version"},
 		{`"version":`, `"colour":`, `unknown field "colour"`},
 		{`"version":`, `"version":0,"versions":`, "version 0 of"},
@@ -153,7 +155,13 @@ func TestLoad_Bad(t *testing.T) {
 		{`"size":[1,0]`, `"size":[1,0,3]`, "3 of type 2 of 2: bad amount"},
 		{`"size":[1,0]`, `"size":[1.5,0]`, "1.5"},
 		{`"cost":3`, `"cost":-3`, "cost -3: bad amount"},
-		{`"state":"preempting"`, `"state":"running"`, "is no task that leaves"},
+		{`"victims":[3]`, `"victims":[6]`, "row 6 is no task"},
+		{`"victims":[3]`, `"victims":[3],"must":[3]`, "row 3 is no task, or is waited for already"},
+		{`ask {"key":"ask"`, `ask {"key":""`, `ask "": duplicate key`},
+		{`ask {"key":"ask"`, `ask {"key":"ask","needs":-1`, `ask "ask": it needs -1 members: out of range`},
+		{`ask {"key":"ask","since":"2024`, `ask {"key":"ask","since":"9024`, `ask "ask": time 9024`},
+		{`,"ask":1`, `,"ask":2`, `grant of "ask": ask 2: unknown`},
+		{`,"ask":1`, ``, `grant of "ask": ask 0: unknown`},
 		{`"state":"preempting"`, `"state":"dreaming"`, `"dreaming"`},
 		{`"state":"granted"`, `"state":"releasing"`, "is no grant"},
 		{`"key":"t3"`, `"key":"t1"`, `task "t1": duplicate key`},
@@ -215,6 +223,11 @@ func FuzzLoad(f *testing.F) {
 	text := savedExample(f)
 	f.Add(text)
 	f.Add(text[:len(text)/2])
+	for _, name := range []string{"host-1.txt", "host-2.txt"} {
+		old, err := os.ReadFile("../testdata/saved/" + name)
+		require.NoError(f, err)
+		f.Add(string(old))
+	}
 	for _, spoil := range [][2]string{{`"row":1`, `"row":3`}, {`"n1"`, `"n2"`}, {`granted`, `running`}, {`"size":[1,2]`, `"size":[]`}, {`"wait":1`, `"wait":0`}} {
 		f.Add(strings.Replace(text, spoil[0], spoil[1], 1))
 	}
@@ -229,16 +242,17 @@ func FuzzLoad(f *testing.F) {
 		require.NoError(t, err, again)
 		require.Equal(t, again, savedText(t, d))
 		require.Equal(t, allOf(c), allOf(d))
-		for id := range c.Grants() {
+		for id := range c.Granted() {
 			ask := Ask{Key: c.Key(id), Queue: c.Task(id).Queue, Size: c.Task(id).Size}
 			require.NoError(t, (&Planner{Cluster: c}).Decide(&Decision{}, &ask, leapDay))
 		}
 		for _, id := range slices.Collect(c.Tasks()) {
-			if key := c.Key(id); c.State(id) == Granted {
-				require.NoError(t, c.Drop(key))
-			} else {
+			if key := c.Key(id); c.State(id) != Granted {
 				require.NoError(t, c.RemoveTask(key))
 			}
+		}
+		for g := range maps.Clone(c.askIDs) {
+			require.NoError(t, c.Drop(g))
 		}
 		for _, id := range slices.Collect(c.Nodes()) {
 			require.NoError(t, law.ErrOf(c.RemoveNode(c.NodeName(id))))

@@ -171,8 +171,8 @@ func (l *load) answerJob(j *jobs.Job, d *jobs.Decision) bool {
 	if d.Outcome != victims.Fits {
 		return false
 	}
+	must(l.c.Start(j.Name, d.Plan.At))
 	for i := range j.Members {
-		must(l.c.StartAnyway(j.Members[i].Key, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 		l.running = append(l.running, j.Members[i].Key)
 	}
 	return true

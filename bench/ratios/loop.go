@@ -49,7 +49,7 @@ func (r *report) loop(section *section) {
 			for _, v := range d.Plan.Victims {
 				must(c.RemoveTask(v.Key))
 			}
-			must(c.StartAnyway(s.Ask.Key, workload.Now))
+			must(c.Start(s.Ask.Key, workload.Now))
 		}
 		whole = time.Since(begin)
 		n := min(edge, len(times))

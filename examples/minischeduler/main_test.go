@@ -85,7 +85,7 @@ func TestTick_AsksAgainIfWorthIt(t *testing.T) {
 		require.NoError(t, s.tick(time.Minute))
 	}
 	require.Equal(t, 1, asked, "nothing has happened")
-	s.stop(departure{key: "b2"})
+	s.stop("b2")
 	require.NoError(t, s.cluster.SetState("b2", victims.Releasing))
 	require.NoError(t, s.tick(time.Minute))
 	require.Equal(t, 2, asked)

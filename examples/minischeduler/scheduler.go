@@ -37,8 +37,7 @@ type scheduler struct {
 
 	planner victims.Planner
 	gangs   jobs.Planner
-	rounds  jobs.Rounds
-	placed  []jobs.Job // in a round
+	placed  []jobs.Job // that hold their places, and have not started
 
 	timing   *quota.Timing
 	enforcer quota.Enforcer
@@ -49,9 +48,8 @@ type scheduler struct {
 
 // A departure is a task that will have gone at an instant.
 type departure struct {
-	key   string
-	at    time.Time
-	round bool // for a job, so that its round waits for it
+	Key string
+	At  time.Time
 }
 
 func newScheduler(out io.Writer, c *victims.Cluster, now time.Time) *scheduler {
@@ -59,7 +57,6 @@ func newScheduler(out io.Writer, c *victims.Cluster, now time.Time) *scheduler {
 		out: out, now: now, cluster: c,
 		planner:  victims.Planner{Cluster: c},
 		gangs:    jobs.Planner{Cluster: c},
-		rounds:   jobs.Rounds{Cluster: c},
 		timing:   quota.NewTiming(c.Tree()),
 		enforcer: quota.Enforcer{Cluster: c},
 		toldAsks: make(map[string]victims.Outcome),
@@ -109,26 +106,21 @@ func (s *scheduler) tick(d time.Duration) error {
 
 // depart removes the tasks that have stopped by now.
 func (s *scheduler) depart() error {
-	for len(s.leaving) > 0 && !s.leaving[0].at.After(s.now) {
+	for len(s.leaving) > 0 && !s.leaving[0].At.After(s.now) {
 		gone := s.leaving[0]
-		remove := s.cluster.RemoveTask
-		if gone.round {
-			remove = s.rounds.Acknowledge // which removes it, too
-		}
-		if err := remove(gone.key); err != nil {
+		if err := s.cluster.RemoveTask(gone.Key); err != nil {
 			return err
 		}
 		s.leaving = s.leaving[1:]
-		s.note("%s has gone", gone.key)
+		s.note("%s has gone", gone.Key)
 	}
 	return nil
 }
 
 // stop tells a victim to stop. That cannot be taken back, so it comes after the
 // change that marks the victim was applied, which may fail.
-func (s *scheduler) stop(d departure) {
-	d.at = s.now.Add(grace)
-	s.leaving = append(s.leaving, d)
+func (s *scheduler) stop(key string) {
+	s.leaving = append(s.leaving, departure{key, s.now.Add(grace)})
 }
 
 // enforce enforces every max whose delay is over.
@@ -152,22 +144,22 @@ func (s *scheduler) lower(q queue.ID) error {
 		return err
 	}
 	for _, v := range o.Victims {
-		s.stop(departure{key: v.Key})
+		s.stop(v.Key)
 	}
 	s.note("%s", o.Describe(s.cluster))
 	return nil
 }
 
 // placeJobs places jobs that wait, each as a whole, and starts those for which
-// room was made. A job that fits has a round without victims.
+// room was made.
 func (s *scheduler) placeJobs() error {
 	for job, d := range s.jobs.All(s.now) {
 		if d.Outcome == victims.Fits || d.Outcome == victims.Preempts { // else it asks again
-			if err := s.rounds.Begin(d.Plan.Change(), s.now, time.Time{}); err != nil {
+			if err := s.cluster.Apply(d.Plan.Change()); err != nil {
 				return err
 			}
 			for _, v := range d.Plan.Victims {
-				s.stop(departure{key: v.Key, round: true})
+				s.stop(v.Key)
 			}
 			s.placed = append(s.placed, *job)
 			s.jobs.Remove(job.Name)
@@ -178,35 +170,31 @@ func (s *scheduler) placeJobs() error {
 		}
 	}
 	for len(s.placed) > 0 {
-		waits := slices.IndexFunc(s.placed, func(j jobs.Job) bool {
-			round, _ := s.rounds.Lookup(j.Name)
-			return len(round.Leaving) == 0
+		ready := slices.IndexFunc(s.placed, func(j jobs.Job) bool {
+			g, _ := s.cluster.Grant(j.Name)
+			return g.Ready && len(g.Leaving) == 0
 		})
-		if waits < 0 {
+		if ready < 0 {
 			break
 		}
-		if err := s.startJob(s.placed[waits].Name); err != nil {
+		if err := s.startJob(s.placed[ready].Name); err != nil {
 			return err
 		}
-		s.placed = slices.Delete(s.placed, waits, waits+1)
+		s.placed = slices.Delete(s.placed, ready, ready+1)
 	}
 	return s.jobs.Err()
 }
 
 // startJob starts a job whose room is made.
 func (s *scheduler) startJob(name string) error {
-	end, err := s.rounds.Complete(name)
-	if err != nil {
-		return err
-	}
-	for _, member := range end.Held {
-		if err := s.cluster.Start(member, s.now); err != nil {
-			return err
-		}
+	var members []string
+	g, _ := s.cluster.Grant(name)
+	for _, id := range g.Places {
+		members = append(members, s.cluster.Key(id))
 	}
 	delete(s.toldJobs, name)
-	s.note("%s starts: %s", name, strings.Join(end.Held, ", "))
-	return nil
+	s.note("%s starts: %s", name, strings.Join(members, ", "))
+	return s.cluster.Start(name, s.now)
 }
 
 // placeAsks places asks that wait, and starts those for which room was made.
@@ -229,7 +217,7 @@ func (s *scheduler) placeAsk(ask *victims.Ask, d *victims.Decision) error {
 			return err
 		}
 		for _, v := range d.Plan.Victims {
-			s.stop(departure{key: v.Key})
+			s.stop(v.Key)
 		}
 	}
 	if d.Outcome != s.toldAsks[ask.Key] {

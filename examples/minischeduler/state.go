@@ -41,9 +41,8 @@ type pendingState[T any] struct {
 }
 
 type departureState struct {
-	Key   string
-	At    time.Time
-	Round bool
+	Key string
+	At  time.Time
 }
 
 // save writes all that the scheduler knows. A crash leaves the old file or the new
@@ -70,8 +69,8 @@ func (s *scheduler) save(name string) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-// write writes one line of the scheduler's, and after it the cluster, the rounds
-// and the clocks of quotas, in the order in which load needs them.
+// write writes one line of the scheduler's, and after it the cluster and the clocks of
+// quotas, in the order in which load needs them.
 func (s *scheduler) write(w io.Writer) error {
 	own := state{
 		Version: stateVersion, Now: s.now,
@@ -79,9 +78,9 @@ func (s *scheduler) write(w io.Writer) error {
 		Jobs: waiting(concat(s.placed, s.jobs.Work()), s.toldJobs, func(j *jobs.Job) string { return j.Name }),
 	}
 	for _, d := range s.leaving {
-		own.Leaving = append(own.Leaving, departureState{d.key, d.at, d.round})
+		own.Leaving = append(own.Leaving, departureState(d))
 	}
-	return errors.Join(json.NewEncoder(w).Encode(own), s.cluster.Save(w), s.rounds.Save(w), s.timing.Save(w))
+	return errors.Join(json.NewEncoder(w).Encode(own), s.cluster.Save(w), s.timing.Save(w))
 }
 
 // load returns the scheduler that save has written.
@@ -115,7 +114,7 @@ func read(out io.Writer, r *bufio.Reader) (*scheduler, error) {
 		return nil, err
 	}
 	s := newScheduler(out, cluster, own.Now)
-	if err := errors.Join(s.rounds.Load(r), s.timing.Load(r)); err != nil {
+	if err := s.timing.Load(r); err != nil {
 		return nil, err
 	}
 	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
@@ -127,14 +126,14 @@ func read(out io.Writer, r *bufio.Reader) (*scheduler, error) {
 	}
 	for _, p := range own.Jobs {
 		s.toldJobs[p.Work.Name] = p.Told
-		if _, underWay := s.rounds.Lookup(p.Work.Name); underWay {
+		if _, placed := cluster.Grant(p.Work.Name); placed {
 			s.placed = append(s.placed, p.Work)
 		} else {
 			s.jobs.Add(p.Work)
 		}
 	}
 	for _, d := range own.Leaving {
-		s.leaving = append(s.leaving, departure{key: d.Key, at: d.At, round: d.Round})
+		s.leaving = append(s.leaving, departure(d))
 	}
 	return s, nil
 }

@@ -156,9 +156,6 @@ func (r *BatchReplay) prepare() (*batchPlayer, error) {
 		for k, gpus := range j.Members() {
 			w.members = append(w.members, jobs.Member{Key: fmt.Sprintf("%s-%d", j.Name, k), Size: resources.Vector{gpus}})
 		}
-		if err := cluster.SetMinMembers(j.Name, len(w.members)); err != nil {
-			return nil, err // a gang goes whole, or stays whole
-		}
 		x.work = append(x.work, w)
 		x.index[j.Name] = int32(i)
 		x.calendar.add(event{j.Submit, arrives, int32(i)})
@@ -343,10 +340,8 @@ func (x *batchPlayer) stop(plan *jobs.Plan) error {
 // start starts a job whose members have their places.
 func (x *batchPlayer) start(i int32) error {
 	w := &x.work[i]
-	for m := range w.members {
-		if err := x.cluster.Start(w.members[m].Key, instant(x.now)); err != nil {
-			return err
-		}
+	if err := x.cluster.Start(w.Name, instant(x.now)); err != nil {
+		return err
 	}
 	x.lines[w.kind] = x.lines[w.kind][1:]
 	w.runs, w.waited, w.since = true, w.waited+x.now-w.since, x.now

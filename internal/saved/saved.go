@@ -5,8 +5,8 @@
 // has a first line with its format and version, lines of a word and one JSON value,
 // and a last line with their number:
 //
-//	preempt rounds 2
-//	round {"job":"llm","began":"2026-01-01T12:00:00Z"}
+//	preempt quota clocks 3
+//	timing {"now":"2026-01-01T12:00:00Z"}
 //	end 1
 //
 // Lines are read one by one, so that memory does not grow with a text.
@@ -31,8 +31,9 @@ var (
 	ErrUTF8   = errors.New("not UTF-8, which cannot be saved")
 )
 
-// version is that of all sections. Whoever changes what lines mean counts it up.
-const version = "2"
+// version is that of all sections. Whoever changes what lines mean counts it up. Texts of all
+// versions since 1, which is that of 0.1.0, can be read.
+const version = 3
 
 // A Writer writes sections. It keeps the first error and writes nothing after it.
 type Writer struct {
@@ -59,7 +60,7 @@ func (w *Writer) Write(p []byte) (int, error) { return w.buf.Write(p) }
 
 // Begin writes the first line of a section, and returns what End wants.
 func (w *Writer) Begin(format string) (start int) {
-	fmt.Fprintf(w.buf, "preempt %s %s\n", format, version)
+	fmt.Fprintf(w.buf, "preempt %s %d\n", format, version)
 	w.lines++
 	return w.lines
 }
@@ -99,6 +100,8 @@ type Reader struct {
 	line  int    // the number of the present one
 	text  []byte // the memory of it
 	value []byte // its JSON, a part of text
+	// Version is that of the section that was begun last.
+	Version int
 }
 
 // NewReader returns a Reader of r, which is r itself if that is one. From a
@@ -123,10 +126,20 @@ func (r *Reader) Begin(format string) (start int, err error) {
 	if err := r.read(); err != nil {
 		return 0, err
 	}
-	if want := "preempt " + format + " " + version; string(r.text) != want {
-		return 0, r.Errorf("%w: %s, want %q", ErrFormat, r.short(), want)
+	head := "preempt " + format + " "
+	for r.Version = version; r.Version > 0; r.Version-- {
+		if string(r.text) == head+strconv.Itoa(r.Version) {
+			return r.line, nil
+		}
 	}
-	return r.line, nil
+	return 0, r.Errorf("%w: %s, want %q or less", ErrFormat, r.short(), head+strconv.Itoa(version))
+}
+
+// Follows reports whether a section of a format comes next.
+func (r *Reader) Follows(format string) bool {
+	head := "preempt " + format + " "
+	next, _ := r.buf.Peek(len(head))
+	return string(next) == head
 }
 
 // Next reads the next line and returns its word, or "" for the last one of the section.

@@ -143,9 +143,9 @@ func TestDecideJob_Rack(t *testing.T) {
 	}
 	require.NoError(t, c.Apply(plan.AddTo(d.Plan.Change())))
 	require.NoError(t, c.RemoveTask("b3"))
-	for _, key := range []string{"b3+", "a1", "a2"} {
-		require.NoError(t, c.Start(key, world.Epoch))
-	}
+	started, err := c.StartReady(world.Epoch, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"b3+", "a1", "a2"}, started)
 	require.Equal(t, int64(8), c.Tree().Usage(mustLookup(t, c, "root.b"))[0])
 }
 

@@ -102,14 +102,14 @@ func (p *Plan) AddTo(ch victims.Change) victims.Change {
 	if len(p.Moves) == 0 {
 		return ch
 	}
-	grants := ch.Grants
-	ch.Victims, ch.Grants = slices.Clone(ch.Victims), nil
+	places := ch.Places
+	ch.Victims, ch.Places = slices.Clone(ch.Victims), nil
 	for i := range p.Moves {
 		m := &p.Moves[i]
 		ch.Victims = append(ch.Victims, victims.Victim{Task: m.Task, Key: m.Key})
-		ch.Grants = append(ch.Grants, victims.Grant{Ask: &m.Ask, Node: m.To, Mover: m.Key})
+		ch.Places = append(ch.Places, victims.Place{Ask: &m.Ask, Node: m.To, Mover: m.Key})
 	}
-	ch.Grants = append(ch.Grants, grants...)
+	ch.Places = append(ch.Places, places...)
 	return ch
 }
 

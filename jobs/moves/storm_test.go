@@ -80,7 +80,7 @@ func propertyCalm(t *rapid.T) {
 		for _, v := range change.Victims {
 			require.NoError(t, c.RemoveTask(v.Key))
 		}
-		for _, g := range change.Grants {
+		for _, g := range change.Places {
 			require.NoError(t, c.Start(g.Ask.Key, world.Epoch))
 		}
 		switch {

@@ -86,7 +86,7 @@ func (w *writer) workOf(t *victims.Task) work {
 
 // grants writes the grants in their order.
 func (w *writer) grants() {
-	for id := range w.c.Grants() {
+	for id := range w.c.Granted() {
 		t := w.c.TaskView(id)
 		e := ask{work: w.workOf(&t), AllowPreemptOther: true}
 		e.Ports = w.ports[id]

@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"github.com/go-preempt/preempt/victims"
 )
 
 // serve serves /debug/preempt/ at the address of the arguments, if there is one,
@@ -82,13 +80,11 @@ func (c *core) serveAnswer(w http.ResponseWriter, r *http.Request, ask question)
 func (c *core) grantLines() (lines []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id := range c.cluster.Grants() {
-		var w victims.Waiting
-		if err := c.cluster.Waiting(&w, c.cluster.Key(id)); err != nil {
-			continue
+	for g := range c.cluster.Grants() {
+		for _, id := range g.Places {
+			lines = append(lines, fmt.Sprintf("%s on %s since %s waits for %q", c.cluster.Key(id),
+				c.cluster.NodeName(c.cluster.NodeOf(id)), g.Since.Format(time.RFC3339), g.Leaving))
 		}
-		lines = append(lines, fmt.Sprintf("%s on %s since %s waits for %q", c.cluster.Key(id),
-			c.cluster.NodeName(w.Node), w.Since.Format(time.RFC3339), w.Victims))
 	}
 	return lines
 }

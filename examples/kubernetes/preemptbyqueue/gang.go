@@ -211,11 +211,11 @@ func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, lin
 	}
 	c.settle(places, time.Now())
 	change := plan.Change()
-	change.At = time.Now()
-	e := g.eviction(change.Grants)
+	e := g.eviction(change.Places)
 	if err := c.cluster.Apply(change); err != nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
 	}
+	c.setMinimum(change.For)
 	return g.told(e, change.Victims, line)
 }
 
@@ -295,7 +295,7 @@ func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc, of 
 }
 
 // eviction returns what is to be done for a plan that is not applied yet.
-func (g *gang) eviction(granted []victims.Grant) *eviction {
+func (g *gang) eviction(granted []victims.Place) *eviction {
 	c := g.plugin.core
 	plan := &c.jobDecision.Plan
 	e := &eviction{note: c.entitlement(granted[0].Ask), kind: string(fwk.PodGroupKeyType), uid: g.uid}

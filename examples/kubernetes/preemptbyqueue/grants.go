@@ -195,7 +195,7 @@ func (c *core) countGrants() {
 	g, oldest := c.granted, 0.0
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	for id := range c.cluster.Grants() { // in the order in which they were given
+	for id := range c.cluster.Granted() { // in the order in which they were given
 		if h, ok := g.byKey[c.cluster.Key(id)]; ok {
 			oldest = float64(h.since.UnixMilli()) / 1000
 			break
@@ -278,7 +278,7 @@ func (c *core) takeOver(ask *victims.Ask, now time.Time) error {
 // priority first. There the ask would have room without all that it is above.
 func (c *core) yielding(ask *victims.Ask) (keys []string) {
 	var lower []victims.Task
-	for id := range c.cluster.Grants() {
+	for id := range c.cluster.Granted() {
 		if t := c.cluster.TaskView(id); isAbove(ask, &t) {
 			lower = append(lower, t)
 		}

@@ -169,7 +169,7 @@ func (y *cycle) mover(id victims.TaskID) *cycle {
 // arrive adds the successors that are to come to a node and the state of the Filter plugins.
 func (y *cycle) arrive(state fwk.CycleState, info fwk.NodeInfo) bool {
 	c := y.core
-	for id := range c.cluster.Grants() {
+	for id := range c.cluster.Granted() {
 		pod := y.coming(c.cluster.Key(id))
 		if pod == nil {
 			continue
@@ -240,7 +240,7 @@ func (c *core) inherit(pod *v1.Pod) {
 	if err != nil {
 		return
 	}
-	for id := range c.cluster.Grants() {
+	for id := range c.cluster.Granted() {
 		t := c.cluster.TaskView(id)
 		m, ok := c.movers.left[t.Key]
 		if !ok || m.pod.Namespace != pod.Namespace || t.Application != ask.Application || t.Queue != ask.Queue || !resources.Equal(t.Size, ask.Size) {
@@ -248,7 +248,7 @@ func (c *core) inherit(pod *v1.Pod) {
 		}
 		n := t.Node
 		c.drop(t.Key, started)
-		if _, err := c.cluster.Grant(&ask, n); err != nil {
+		if _, err := c.cluster.Reserve(&ask, n, time.Now()); err != nil {
 			c.log.Error(err, "Place of a pod that has moved is lost", "pod", klog.KObj(pod))
 		}
 		c.given(ask.Key)

@@ -50,7 +50,7 @@ func TestNominations(t *testing.T) {
 	}
 	holds := func() (names []string) {
 		c.sync(nodes)
-		for id := range c.cluster.Grants() {
+		for id := range c.cluster.Granted() {
 			k := c.cluster.Key(id)
 			require.True(t, c.granted.has(k), "Filter knows it")
 			names = append(names, c.cluster.Task(id).Name)
@@ -89,7 +89,7 @@ func TestNominationsByPlans(t *testing.T) {
 	ours := nominatedTo("n1", "ours", 4, 1)
 	ask, err := c.ask(ours)
 	require.NoError(t, err)
-	_, err = c.cluster.Grant(&ask, n)
+	_, err = c.cluster.Reserve(&ask, n, time.Time{})
 	require.NoError(t, err)
 	c.given(ask.Key)
 	c.note(ours, true)

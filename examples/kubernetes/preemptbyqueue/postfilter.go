@@ -124,11 +124,11 @@ func (c *core) useful(key string, now time.Time) bool {
 
 // waitsFor returns the keys of the victims that a grant waits for.
 func (c *core) waitsFor(key string) []string {
-	var w victims.Waiting
-	if c.cluster.Waiting(&w, key) != nil {
-		return nil
+	g, ok := c.cluster.Grant(key)
+	if id, held := c.cluster.LookupGrant(key); held && !ok {
+		g, _ = c.cluster.Grant(c.cluster.Job(id)) // of which it is a member
 	}
-	return w.Victims
+	return g.Leaving
 }
 
 // carryOut does what was decided for a pod.

@@ -112,14 +112,14 @@ func (c *core) fresh(g *groups) (*core, error) {
 			fresh.cluster.SetState(k, victims.Preempting)
 		}
 	}
-	for id := range c.cluster.Grants() {
+	for id := range c.cluster.Granted() {
 		t := c.cluster.Task(id)
 		node, ok := fresh.cluster.LookupNode(c.cluster.NodeName(t.Node))
 		if _, runs := fresh.cluster.Lookup(t.Key); runs || !ok {
 			continue
 		}
 		ask := victims.Ask{Key: t.Key, Name: t.Name, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority, Job: t.Job}
-		if _, err := fresh.cluster.Grant(&ask, node); err != nil {
+		if _, err := fresh.cluster.Reserve(&ask, node, time.Now()); err != nil {
 			return nil, err
 		}
 	}

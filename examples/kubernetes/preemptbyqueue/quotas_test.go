@@ -96,7 +96,7 @@ func TestTakeBackRefused(t *testing.T) {
 	ask, err := c.ask(quotaPod("asks", 2, 0))
 	require.NoError(t, err)
 	node, _ := c.cluster.LookupNode("n1")
-	_, err = c.cluster.Grant(&ask, node)
+	_, err = c.cluster.Reserve(&ask, node, time.Time{})
 	require.NoError(t, err)
 	c.lower(t, "4")
 	next, _ := c.quotas.timing.Next()

@@ -4,6 +4,7 @@ package preemptbyqueue
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
@@ -36,7 +37,7 @@ func TestSignPod(t *testing.T) {
 	require.NoError(t, err)
 	id, ok := pl.core.cluster.LookupNode("n")
 	require.True(t, ok)
-	_, err = pl.core.cluster.Grant(&ask, id)
+	_, err = pl.core.cluster.Reserve(&ask, id, time.Time{})
 	require.NoError(t, err)
 	pl.core.given(ask.Key)
 	_, status := pl.SignPod(t.Context(), of("prod", "a"))

@@ -154,7 +154,7 @@ func (c *core) swept(now time.Time) map[string]*v1.Pod {
 	defer c.mu.Unlock()
 	expired, again := c.expireMarks(now), map[string]*v1.Pod{}
 	var leaked []string
-	for id := range c.cluster.Grants() {
+	for id := range c.cluster.Granted() {
 		k := c.cluster.Key(id)
 		if isSuccessor(k) {
 			if c.isLate(id, now) {

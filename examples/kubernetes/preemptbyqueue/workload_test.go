@@ -101,7 +101,7 @@ func (s *stage) try(i int) (place string, status *fwk.Status) {
 func (s *stage) granted() (all []string) {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
-	for id := range s.core.cluster.Grants() {
+	for id := range s.core.cluster.Granted() {
 		t := s.core.cluster.Task(id)
 		require.True(s.t, s.core.granted.has(t.Key), "Filter knows")
 		all = append(all, strings.TrimPrefix(t.Name, "ns/")+" on "+s.core.cluster.NodeName(t.Node))

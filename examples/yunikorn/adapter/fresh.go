@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	pr "github.com/go-preempt/preempt/resources"
 	pv "github.com/go-preempt/preempt/victims"
@@ -115,7 +116,7 @@ func (m *mirror) addGrants(q *question) error {
 				continue
 			}
 			ask := m.asked(r.alloc, r.app.queue)
-			if _, err := m.cluster.Grant(&ask, id); err != nil {
+			if _, err := m.cluster.Reserve(&ask, id, time.Time{}); err != nil {
 				return fmt.Errorf("reservation of %s: %w", ask.Key, err)
 			}
 		}

@@ -143,7 +143,7 @@ func (r *runner) follow(asked *Asked, then Then) error {
 				return err
 			}
 		}
-		return r.cluster.StartAnyway(d.Plan.Ask.Key, r.now)
+		return r.startGrant(d.Plan.Ask.Key)
 	}
 	return nil
 }
@@ -277,4 +277,13 @@ func (r *runner) blockers(dst []victims.TaskID, ports []string, n victims.NodeID
 		}
 	}
 	return dst
+}
+
+// startGrant has a grant run, whatever room there is.
+func (r *runner) startGrant(key string) error {
+	id, _ := r.cluster.LookupGrant(key)
+	t := r.cluster.Task(id)
+	t.State, t.Scheduled = victims.Running, r.now
+	_, err := r.cluster.SetTask(&t)
+	return err
 }

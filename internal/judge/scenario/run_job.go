@@ -145,7 +145,7 @@ func (r *runner) heldBy(job *jobs.Job) (held []victims.TaskID) {
 // startHeld starts the members of a job that hold grants: it fits now.
 func (r *runner) startHeld(held []victims.TaskID) error {
 	for _, id := range held {
-		if err := r.cluster.StartAnyway(r.cluster.Task(id).Key, r.now); err != nil {
+		if err := r.startGrant(r.cluster.Key(id)); err != nil {
 			return err
 		}
 	}
@@ -288,6 +288,9 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 		return nil
 	}
 	err := r.cluster.Apply(m.AddTo(p.Change()))
+	if err == nil { // the document says what a job needs
+		err = r.cluster.SetMinMembers(p.Job.Name, r.doc.jobMinimum(p.Job.Name))
+	}
 	if err != nil || d.Outcome == victims.Waits || then == ThenLeave {
 		return err
 	}
@@ -300,7 +303,7 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 		}
 	}
 	for _, at := range p.Placements {
-		if err := r.cluster.StartAnyway(p.Job.Members[at.Member].Key, r.now); err != nil {
+		if err := r.startGrant(p.Job.Members[at.Member].Key); err != nil {
 			return err
 		}
 	}

@@ -84,7 +84,7 @@ func (r *runner) startMoved(p *moves.Plan) error {
 		if err := r.remove(old); err != nil {
 			return err
 		}
-		if err := r.cluster.StartAnyway(key, r.now); err != nil {
+		if err := r.startGrant(key); err != nil {
 			return err
 		}
 		r.keep(key, policy, ports)

@@ -91,7 +91,7 @@ func (x *Churn) run() error {
 			return err
 		}
 	}
-	if err := x.cluster.StartAnyway(plan.Ask.Key, Now); err != nil {
+	if err := x.cluster.Start(plan.Ask.Key, Now); err != nil {
 		return err
 	}
 	if err := x.cluster.RemoveTask(plan.Ask.Key); err != nil {
