@@ -260,15 +260,6 @@ func (x *taskTable) taskByKey(key string) (TaskID, error) {
 	return id, nil
 }
 
-// grantByKey returns the row of a grant, or says that there is none.
-func (x *taskTable) grantByKey(key string) (TaskID, error) {
-	id, ok := x.LookupGrant(key)
-	if !ok {
-		return 0, fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
-	}
-	return id, nil
-}
-
 // isRow reports whether a task or grant has a row.
 func (x *taskTable) isRow(id TaskID) bool {
 	return uint(id) < uint(len(x.tasks)) && x.tasks[id].flags.has(flagLive)
