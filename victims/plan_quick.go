@@ -150,8 +150,8 @@ func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 		fewer = fewer && reaches(count-1, largest, short)
 	}
 	switch {
-	case fewer && !d.sumsTell(n, count-1):
-		return -1
+	case fewer && !(g == &c.digest.digestRows && d.sumsTell(n, count-1)):
+		return -1 // kept sums are of all tasks of a node
 	case count*rank != l[rulebook.LevelSumRanks]:
 		return cmp.Compare(count*rank, l[rulebook.LevelSumRanks])
 	}

@@ -62,6 +62,24 @@ func TestPlanner_KeptSums(t *testing.T) {
 	})
 }
 
+// Tasks of the least priority that laws keep say nothing of those that may go.
+func TestPlanner_SumsOfKeptTasks(t *testing.T) {
+	priority := func(p int32) func(*victims.Task) { return func(t *victims.Task) { t.Priority = p } }
+	f := newTypedFixture(t, "cpu", "gpu")
+	f.sized("n0", 16, 16)
+	f.sized("n1", 13, 13)
+	for k := range 8 {
+		f.run(fmt.Sprint("n0-", k), "n0", resources.Vector{2, 2}, priority(1))
+	}
+	f.run("own", "n1", resources.Vector{1, 1}, func(t *victims.Task) { t.Application = "app-x" })
+	for k := range 3 {
+		f.run(fmt.Sprint("n1-", k), "n1", resources.Vector{4, 4}, priority(1))
+	}
+	ask := f.ask("x", "b", 0)
+	ask.Size, ask.Priority = resources.Vector{8, 8}, 5
+	require.Equal(t, []string{"n1-0", "n1-1"}, keysOf(f.decide(&victims.Planner{}, ask)))
+}
+
 // A plan of as many victims on a node that comes later is found if it loses less work, though
 // other tasks there lose more.
 func TestPlanner_LessWorkLater(t *testing.T) {
