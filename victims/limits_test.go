@@ -147,3 +147,24 @@ func TestExchange_KeepsGuarantees(t *testing.T) {
 	require.Equal(t, victims.NoProof, d.Plan.Proof)
 	require.Equal(t, []string{"a1", "c049"}, keysOf(d))
 }
+
+// In a large cluster, too, a search that begins anew has a budget: the first set that made headroom
+// broke law 2.
+func TestHeadroom_AgainInALargeCluster(t *testing.T) {
+	f := newFixture(t, queue.Config{Max: slots(10), Guaranteed: slots(10), Children: []queue.Config{
+		{Name: "a", Guaranteed: slots(2)}, {Name: "b"},
+	}})
+	f.node("n1", 12)
+	f.node("n2", 8)
+	priority := func(p int32) func(*victims.Task) { return func(t *victims.Task) { t.Priority = p } }
+	f.task("three", "b", "n1", 3)
+	f.task("other", "b", "n2", 3)
+	f.task("own", "a", "n1", 1)
+	f.task("one", "b", "n1", 1)
+	f.task("two", "b", "n1", 2, priority(1))
+	p := &victims.Planner{Audit: true}
+	victims.Hasten(p)
+	ask := f.ask("x", "a", 5)
+	ask.Priority = 3
+	require.Equal(t, []string{"other", "two"}, keysOf(f.decide(p, ask)))
+}

@@ -141,11 +141,8 @@ func (d *decision) searchNodes() bool {
 func (d *decision) searchWithin() {
 	shown := d.trial.lesser
 	d.searchAround()
-	again := d.pool.broken // law 2 keeps some of those that make headroom from going together
-	if d.pool.thinned && !d.best.Found {
-		again, d.pool.whole = true, true // the best by themselves were not enough
-	}
-	if again && !d.trial.meter.Stopped {
+	if d.again() && !d.trial.meter.Stopped {
+		d.pool.whole = d.pool.whole || !d.best.Found && d.pool.thinned
 		d.pool.forget()
 		d.search.Shown, d.search.Levels = true, true
 		d.search.Revive()
@@ -153,6 +150,12 @@ func (d *decision) searchWithin() {
 	}
 	d.trial.lesser = d.trial.lesser || shown
 	d.spare()
+}
+
+// again reports whether a search has to begin anew: law 2 keeps some of those that make headroom from
+// going together, or the best of them by themselves were not enough.
+func (d *decision) again() bool {
+	return d.pool.broken || d.pool.thinned && !d.best.Found
 }
 
 // searchAround scans the nodes, and if a part of the budget is spent takes them in the
@@ -191,6 +194,9 @@ func (d *decision) searchAround() {
 		}
 		if first < cost.NumLevels && !d.trial.meter.Stopped {
 			d.trial.lesser = d.showLeast(&scan) && roomy
+		}
+		if d.again() {
+			return // what is left is for that
 		}
 		if d.trial.brief && d.trial.lesser {
 			d.trial.meter.Left = min(d.trial.meter.Left, allowed/lastShare)
