@@ -126,6 +126,7 @@ func TestSaved_First(t *testing.T) {
 		{`"job":"llm","began"`, `"job":"","began"`},
 		{`"job":"solo","began"`, `"job":"llm","began"`},
 		{`"gone":["b0"]`, `"gone":["b0"],"quota":["b9"]`},
+		{`"job":"done","grants"`, `"job":"llm-0","grants"`},
 		{`round {"job":"llm"`, `lap {"job":"llm"`},
 		{`"began":"2026-01-01T12:01`, `"began":"9026-01-01T12:01`},
 		{"end 3\n", "end 4\n"},

@@ -32,7 +32,7 @@ func propertyPending(t *rapid.T) {
 	all := []jobs.Job{first}
 	for i := range 3 { // alike, but for names, and one smaller
 		j := first
-		j.Name, j.Members = fmt.Sprint(first.Name, i), nil
+		j.Name, j.Members = fmt.Sprint(first.Name, "-", i), nil
 		for _, m := range first.Members[i/2:] {
 			m.Key = fmt.Sprint(m.Key, "-", i)
 			j.Members = append(j.Members, m)

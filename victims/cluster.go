@@ -199,7 +199,7 @@ func (c *Cluster) CopyFrom(from *Cluster) {
 // The kinds of errors of this package. Errors wrap one of them, and name the thing and
 // its value.
 var (
-	ErrDuplicate = errors.New("duplicate key")       // a key or a node's name that is taken, a victim named twice
+	ErrDuplicate = errors.New("duplicate key")       // a name that is taken, of an ask by a job too; a victim named twice
 	ErrUnknown   = errors.New("unknown")             // no task, grant, node or queue has the name or number
 	ErrEmpty     = errors.New("empty name")          // a task, ask or node without a name, a task without a node
 	ErrAmount    = errors.New("bad amount")          // -1, 1 of a type that the schema does not have
@@ -549,18 +549,22 @@ func (x *askBook) victimsOf(ask int32) iter.Seq[waitVictim] {
 
 // Reserve grants an ask a place that you have found yourself at the instant now. It counts as
 // usage from now on. Room is not asked; see [Cluster.Admits]. Errors are those of
-// [Cluster.AddTask], and an ask that holds a grant already.
+// [Cluster.AddTask], an ask that holds a grant already, and one that has the name of a job that
+// holds grants.
 func (c *Cluster) Reserve(a *Ask, node NodeID, now time.Time) (TaskID, error) {
 	since, dated, err := stamp(now, flagScheduled)
 	if err != nil {
 		return 0, fmt.Errorf("victims: grant for %q: %w", a.Key, err)
+	}
+	if err := c.checkName(a.Key, false); err != nil {
+		return 0, err
 	}
 	t := a.task(node)
 	id, err := c.insert(&t)
 	if err != nil {
 		return 0, err
 	}
-	c.joinAsk(id, a.Key, "")
+	c.joinAsk(id, a.Key, "", 0)
 	row := &c.asks[c.grantOf(id).ask]
 	row.since, row.dated = since, dated != 0
 	c.changed()

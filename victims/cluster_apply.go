@@ -53,8 +53,9 @@ func (p *Plan) Change() Change {
 //
 // Errors wrap [ErrState] for the change of a refusal, and [ErrStale] for one of another
 // version or cluster. Others name a victim that does not run or is named twice, an ask
-// that cannot be granted its node, or a minimum out of range. Whether a change is lawful is not
-// asked; see [Auditor].
+// that cannot be granted its node, a minimum out of range, or a job that has the name of an ask
+// while one of them holds grants ([ErrDuplicate]). Whether a change is lawful is not asked; see
+// [Auditor].
 func (c *Cluster) Apply(ch Change) error {
 	switch v := ch.Version; {
 	case v == Version{}:
@@ -174,28 +175,46 @@ func (c *Cluster) checkVictim(v *Victim) error {
 func (c *Cluster) grant(ch *Change) error {
 	for i := range ch.Places {
 		g := &ch.Places[i]
+		ask, needs := g.Ask.Key, 0
+		if g.Mover == "" && ch.MinMembers > 0 {
+			ask, needs = ch.For, ch.MinMembers
+		}
+		if err := c.checkName(ask, needs > 0); err != nil {
+			return err
+		}
 		if id, held := c.LookupGrant(g.Ask.Key); held {
 			r := &c.tasks[id]
 			// The ask was promised another place in the meantime, by someone
 			// else.
-			if r.node != g.Node || r.leaf != g.Ask.Queue || !resources.Equal(c.size(id), g.Ask.Size) {
+			if r.node != g.Node || r.leaf != g.Ask.Queue || !resources.Equal(c.size(id), g.Ask.Size) ||
+				c.asks[c.grantOf(id).ask].key != ask {
 				return fmt.Errorf("victims: plan for %q: grant of %q: it holds another one, on node %q: %w",
 					ch.For, g.Ask.Key, c.nodes[r.node].name, ErrState)
 			}
 			continue
 		}
-		t, ask := g.Ask.task(g.Node), g.Ask.Key
-		if ch.MinMembers > 0 && g.Mover == "" {
-			ask = ch.For
-		}
+		t := g.Ask.task(g.Node)
 		id, err := c.insert(&t)
 		if err != nil {
 			return err
 		}
 		c.granted = append(c.granted, id)
-		c.joinAsk(id, ask, g.Mover)
+		c.joinAsk(id, ask, g.Mover, int32(needs))
 	}
 	return nil
+}
+
+// checkName reports a job that has the name of an ask that holds a grant, or the other way
+// round: their grants would be taken for those of one.
+func (c *Cluster) checkName(name string, job bool) error {
+	row, holds := c.askIDs[name]
+	switch {
+	case !holds || job != c.alone(row):
+		return nil
+	case job:
+		return fmt.Errorf("victims: job %q: the ask %q holds a grant: %w", name, name, ErrDuplicate)
+	}
+	return fmt.Errorf("victims: ask %q: the job %q holds grants: %w", name, name, ErrDuplicate)
 }
 
 // Undo takes the last applied change back that was not undone, version included. Any
@@ -411,10 +430,11 @@ func (x *askBook) addGrant(id TaskID) (number int64) {
 }
 
 // joinAsk makes a grant, which is the last one given, one of an ask.
-func (x *index) joinAsk(id TaskID, key, mover string) {
+func (x *index) joinAsk(id TaskID, key, mover string, needs int32) {
 	ask, ok := x.askIDs[key]
 	if !ok {
 		ask = x.newAsk(key)
+		x.asks[ask].needs = needs
 	}
 	g := x.grantOf(id)
 	g.ask, g.mover = ask, mover
@@ -438,6 +458,13 @@ func (x *askBook) newAsk(key string) int32 {
 
 // grantOf returns what is known of the grant of a row.
 func (x *index) grantOf(id TaskID) *grantRow { return x.numbered(x.tasks[id].scheduled) }
+
+// alone reports whether an ask is none of a job.
+func (x *index) alone(ask int32) bool {
+	a := &x.asks[ask]
+	// Texts of 0.1.0 do not say how many members a job needs.
+	return a.needs == 0 && x.tasks[x.numbered(a.grants[0]).task].key == a.key
+}
 
 // numbered returns what is known of the grant of a number.
 func (x *askBook) numbered(number int64) *grantRow { return &x.grants[x.find(number)] }

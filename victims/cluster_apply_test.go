@@ -73,8 +73,16 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
 	for i := range ch.Places {
 		at := &ch.Places[i]
 		ask := grantOfAsk(at.Ask, at.Node)
+		name := ask.Key
+		if at.Mover == "" && ch.MinMembers > 0 {
+			name = ch.For
+		}
+		if wrong := m.badName(name, at.Mover == "" && ch.MinMembers > 0); wrong != nil {
+			return wrong
+		}
 		if held, ok := m.tasks[ask.Key]; ok && held.State == Granted {
-			if held.node != m.rows[at.Node] || held.Queue != ask.Queue || !resources.Equal(held.Size, ask.Size) {
+			of := m.grants[slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == ask.Key })].ask
+			if held.node != m.rows[at.Node] || held.Queue != ask.Queue || !resources.Equal(held.Size, ask.Size) || of != name {
 				return []error{ErrState}
 			}
 			continue
@@ -83,11 +91,8 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
 			return wrong
 		}
 		m.putTask(ask)
-		g := modelGrant{key: ask.Key, ask: ask.Key, mover: at.Mover}
+		g := modelGrant{key: ask.Key, ask: name, mover: at.Mover}
 		if at.Mover == "" {
-			if ch.MinMembers > 0 {
-				g.ask = ch.For
-			}
 			if len(all) > 0 && wait == 0 {
 				m.lastWait++
 				wait = m.lastWait
@@ -96,6 +101,10 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
 		}
 		given++
 		m.give(g, time.Time{})
+		if a := m.asks[name]; a.needs == 0 && at.Mover == "" { // known as a job's from its first grant on
+			a.needs = ch.MinMembers
+			m.asks[name] = a
+		}
 	}
 	for i := range ch.Places { // those that wait already wait for these as well
 		at := slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == ch.Places[i].Ask.Key })
@@ -189,14 +198,14 @@ func (x *clusterMachine) drawChange(t *rapid.T) Change {
 		ask.Job = ch.For
 		for i := range between(t, "more members", 0, 2) {
 			more := ask
-			more.Key = rapid.SampledFrom([]string{fmt.Sprint("more", i), drawKey(t)}).Draw(t, "member")
+			more.Key = rapid.SampledFrom([]string{fmt.Sprint("more", i), drawKey(t), ch.For}).Draw(t, "member")
 			ch.Places = append(ch.Places, Place{Ask: &more, Node: x.drawNodeID(t)})
 		}
 	}
 	if n := len(ch.Victims); n > 0 && rapid.Bool().Draw(t, "moves") {
 		mover := ch.Victims[between(t, "mover", 0, n-1)].Key
 		ch.Places = slices.Insert(ch.Places, 0, Place{
-			Ask: &Ask{Key: mover + "+", Queue: 2, Size: resources.Vector{1}}, Node: x.drawNodeID(t), Mover: mover,
+			Ask: &Ask{Key: rapid.SampledFrom([]string{mover + "+", mover + "+", ch.For}).Draw(t, "place"), Queue: 2, Size: resources.Vector{1}}, Node: x.drawNodeID(t), Mover: mover,
 		})
 	}
 	victim := Victim{Task: TaskID(between(t, "row", -1, 9)), Key: drawKey(t)}

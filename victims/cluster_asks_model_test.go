@@ -46,6 +46,14 @@ func (m *clusterModel) of(ask string) (list []int) {
 	return list
 }
 
+// badName returns what is wrong with the name of an ask, or of a job, that is to hold a grant.
+func (m *clusterModel) badName(name string, job bool) []error {
+	if a, holds := m.asks[name]; holds && job != (a.needs > 0) {
+		return []error{ErrDuplicate}
+	}
+	return nil
+}
+
 // victimsOf returns the victims of the plans for an ask.
 func (m *clusterModel) victimsOf(ask string) (all []modelVictim) {
 	for _, i := range m.of(ask) {

@@ -96,7 +96,7 @@ func (x *clusterMachine) Grant(t *rapid.T) {
 	ask, node := x.drawAsk(t), x.drawNodeID(t)
 	task := grantOfAsk(&ask, node)
 	id, err := x.c.Reserve(&ask, node, time.Time{})
-	x.added(t, task, id, err, x.m.badTask(&task))
+	x.added(t, task, id, err, append(x.m.badTask(&task), x.m.badName(ask.Key, false)...))
 }
 
 // added notes a task or a grant that was to be added.

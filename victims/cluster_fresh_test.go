@@ -63,7 +63,7 @@ func rebuilt(c *Cluster) *Cluster {
 		})
 		must(err)
 		held := c.grantOf(id)
-		fresh.joinAsk(row, c.asks[held.ask].key, held.mover)
+		fresh.joinAsk(row, c.asks[held.ask].key, held.mover, c.asks[held.ask].needs)
 	}
 	for _, id := range closed {
 		must(law.ErrOf(fresh.RemoveNode(c.NodeName(id))))

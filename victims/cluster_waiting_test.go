@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -141,6 +142,64 @@ func TestMarkTakenBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, held(t, c, "other").Leaving)
 	require.True(t, held(t, c, "other").Since.IsZero())
+}
+
+// TestApply_OneName shows that a job and an ask of one name do not hold grants together, whoever
+// comes first, and that an error leaves the cluster as it was. A member may have its job's name.
+func TestApply_OneName(t *testing.T) {
+	places := func(keys ...string) (list []Place) {
+		for _, key := range keys {
+			list = append(list, Place{Ask: &Ask{Key: key, Queue: 2, Job: "x"}, Node: 1})
+		}
+		return list
+	}
+	job := Change{For: "x", At: noon, Places: places("x", "x-1"), MinMembers: 2}
+	lone := Change{For: "x", At: noon, Places: places("x")}
+	moves := Change{For: "y", At: noon, Places: places("x", "y-0", "y-1"), MinMembers: 2}
+	moves.Places[0].Mover = "v1"
+	const (
+		ofJob = `victims: job "x": the ask "x" holds a grant: duplicate key`
+		ofAsk = `victims: ask "x": the job "x" holds grants: duplicate key`
+	)
+	for _, test := range []struct {
+		first, then Change
+		want        string
+	}{
+		{lone, job, ofJob},
+		{job, lone, ofAsk},
+		{moves, job, ofJob},
+		{Change{For: "x", Places: places("x-0"), MinMembers: 1}, moves, ofAsk},
+	} {
+		c := nodeOfEight(t)
+		apply := func(ch Change) error {
+			ch.Version = c.Version()
+			return c.Apply(ch)
+		}
+		require.NoError(t, apply(test.first))
+		before, version := lookAt(c).String(), c.Version()
+		// Its victim runs on, and the place before the wrong one is not granted.
+		v2, _ := c.Lookup("v2")
+		test.then.Victims = []Victim{{Task: v2, Key: "v2"}}
+		err := apply(test.then)
+		require.EqualError(t, err, test.want)
+		require.ErrorIs(t, err, ErrDuplicate)
+		require.Equal(t, before, lookAt(c).String())
+		require.Equal(t, version, c.Version())
+		if test.want == ofAsk {
+			require.EqualError(t, law.ErrOf(c.Reserve(&Ask{Key: "x", Queue: 2}, 1, noon)), ofAsk)
+		}
+		// Once the one has gone, the name is free for the other.
+		require.NoError(t, c.Drop("x"))
+		require.NoError(t, apply(test.then))
+	}
+	// Within one change, too, and whose grant it is counts if it is there already.
+	c := nodeOfEight(t)
+	moves.For, moves.Version = "x", c.Version()
+	require.EqualError(t, c.Apply(moves), ofJob)
+	job.Version = c.Version()
+	require.NoError(t, c.Apply(job))
+	member := Change{For: "x-1", Version: c.Version(), Places: places("x-1")}
+	require.EqualError(t, c.Apply(member), `victims: plan for "x-1": grant of "x-1": it holds another one, on node "n": wrong state`)
 }
 
 // TestPlanChange shows that a plan does the same by its change.

@@ -768,6 +768,9 @@ func (x *loader) takeRound(l *roundLine) error {
 		return err
 	}
 	c, wait := x.c, int32(0)
+	if id, ok := c.LookupGrant(l.Job); ok && !slices.Contains(l.Grants, l.Job) && c.Job(id) != l.Job {
+		return fmt.Errorf("the ask %q holds a grant: %w", l.Job, ErrDuplicate)
+	}
 	for _, key := range l.Grants {
 		id, ok := c.LookupGrant(key)
 		if !ok {

@@ -91,7 +91,7 @@ func jobsHold(t *rapid.T) {
 	var all []jobs.Job
 	for n := range 2 + h.below("jobs", 3) {
 		job := jobs.Job{
-			Name: fmt.Sprint(k.Job.Name, n), Application: h.application(), Queue: leaf, Priority: k.Job.Priority, NonPreemptible: k.Job.NonPreemptible,
+			Name: fmt.Sprint(k.Job.Name, "-", n), Application: h.application(), Queue: leaf, Priority: k.Job.Priority, NonPreemptible: k.Job.NonPreemptible,
 			MinMembers: k.Job.MinMembers, MayNot: k.Job.MayNot, Domain: k.Job.Domain, PendingSince: k.Job.PendingSince, LastAttempt: k.Job.LastAttempt,
 		}
 		for i := range k.Job.Members {
