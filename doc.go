@@ -144,7 +144,8 @@
 //
 // Write [victims.Cluster.Save], [quota.Timing.Save] and what is yours, such as the asks that
 // wait, into one file, after Apply and before anybody is told to stop. After a restart read
-// them in the same order from one [bufio.Reader], and sync each node.
+// them in the same order from one [bufio.Reader], sync each node, and stop again whoever is
+// [victims.Cluster.Marked].
 //
 // Without a saved file, docs/beside-a-live-scheduler.md says what to keep and how to begin:
 // without grants waiting asks preempt again, and quota clocks start in full.

@@ -3,6 +3,7 @@
 package victims
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -523,6 +524,28 @@ func (c *Cluster) Grants() iter.Seq[Grant] {
 				if g, _ := c.Grant(a.key); !yield(g) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// Marked yields the keys of the tasks that are [Preempting], and when that was decided
+// ([Change.At]); zero if that is not known, as of a task that was set so. The oldest come first,
+// equal ones by key. After a restart stop them again. The cost is linear in tasks.
+func (c *Cluster) Marked() iter.Seq2[string, time.Time] {
+	return func(yield func(string, time.Time) bool) {
+		var all []TaskID
+		for id := range c.Tasks() {
+			if c.tasks[id].state == Preempting {
+				all = append(all, id)
+			}
+		}
+		slices.SortFunc(all, func(a, b TaskID) int {
+			return cmp.Or(cmp.Compare(c.told.at(int(a)), c.told.at(int(b))), strings.Compare(c.tasks[a].key, c.tasks[b].key))
+		})
+		for _, id := range all {
+			if !yield(c.tasks[id].key, c.toldOf(id)) {
+				return
 			}
 		}
 	}

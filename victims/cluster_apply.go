@@ -19,7 +19,7 @@ import (
 type Change struct {
 	For     string  // the key of the ask or the name of the job that it is for
 	Version Version // of the cluster that it was made for; zero is that of no plan
-	// At is when it was decided, for [Grant] to tell; zero: not known.
+	// At is when it was decided, for [Grant] and [Cluster.Marked] to tell; zero: not known.
 	At      time.Time
 	Victims []Victim
 	Places  []Place
@@ -150,6 +150,7 @@ func (c *Cluster) mark(ch *Change) error {
 			c.stopWaiting(v.Task)
 		}
 		c.setState(v.Task, Preempting)
+		c.told.set(int(v.Task), cap(c.tasks), toldAt(ch.At))
 		c.spend(v.Task, 1)
 		c.marked = append(c.marked, v.Task)
 	}

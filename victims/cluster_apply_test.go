@@ -64,7 +64,7 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
 			return []error{ErrState}
 		}
 		m.unwait(v.Key)
-		task.State = Preempting
+		task.State, task.told = Preempting, ch.At
 		m.tasks[v.Key] = task
 		m.spend(v.Key)
 		all = append(all, modelVictim{v.Key, v.Blocks || v.ForQuota})

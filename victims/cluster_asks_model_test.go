@@ -251,7 +251,7 @@ func (m *clusterModel) cancel(ask string) (unmarked, gone []string) {
 			if waited || m.needs(v.key) {
 				continue
 			}
-			t.State = Running
+			t.State, t.told = Running, time.Time{}
 			m.tasks[v.key] = t
 			for _, name := range t.Budgets {
 				b := m.budgets[name]

@@ -251,7 +251,9 @@ func (x *clusterMachine) RemoveBudget(t *rapid.T) {
 func (x *clusterMachine) change(key string, f func(*modelTask)) {
 	x.final()
 	task := x.m.tasks[key]
-	f(&task)
+	if f(&task); task.State != Preempting {
+		task.told = time.Time{}
+	}
 	x.m.tasks[key] = task
 }
 

@@ -84,6 +84,7 @@ func withoutRows(c *Cluster) string {
 		}
 		p.nodes[i].id = 0
 	}
+	p.marked = nil
 	for i, g := range p.grants {
 		p.grants[i] = askPicture{ask: g.ask, places: g.places}
 	}

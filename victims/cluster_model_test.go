@@ -40,6 +40,7 @@ type clusterModel struct {
 type modelTask struct {
 	Task
 	node string
+	told time.Time // when it was marked
 }
 
 func newClusterModel(tree *queue.Tree) *clusterModel {
@@ -189,7 +190,11 @@ func (m *clusterModel) putTask(t Task) {
 	t.Size = m.full(t.Size)
 	name, _ := m.nodeOf(&t)
 	t.NodeName = ""
-	m.tasks[t.Key] = modelTask{Task: t, node: name}
+	var told time.Time
+	if was := m.tasks[t.Key]; was.State == Preempting && t.State == Preempting {
+		told = was.told
+	}
+	m.tasks[t.Key] = modelTask{t, name, told}
 }
 
 // nodeOf returns the name of the node of a task that is told.
@@ -266,6 +271,7 @@ type clusterPicture struct {
 	capacity resources.Vector
 	budgets  []string
 	grants   []askPicture
+	marked   []string
 }
 
 type nodePicture struct {
@@ -324,6 +330,15 @@ func (m *clusterModel) picture() (p clusterPicture) {
 	for _, name := range slices.Sorted(maps.Keys(m.budgets)) {
 		p.budgets = append(p.budgets, fmt.Sprint(name, m.budgets[name]))
 	}
+	for key, t := range m.tasks {
+		if t.State == Preempting {
+			p.marked = append(p.marked, fmt.Sprint(key, " ", instant(t.told)))
+		}
+	}
+	slices.SortFunc(p.marked, func(a, b string) int {
+		a, b = a[:strings.Index(a, " ")], b[:strings.Index(b, " ")]
+		return cmp.Or(m.tasks[a].told.Compare(m.tasks[b].told), cmp.Compare(a, b))
+	})
 	for i, g := range m.grants {
 		if m.of(g.ask)[0] == i {
 			p.grants = append(p.grants, m.held(g.ask))
@@ -369,7 +384,7 @@ func lookAt(c *Cluster) (p clusterPicture) {
 	}
 	for id := range c.Tasks() {
 		t := c.Task(id)
-		p.tasks = append(p.tasks, modelTask{t, c.Node(t.Node).Name})
+		p.tasks = append(p.tasks, modelTask{Task: t, node: c.Node(t.Node).Name})
 	}
 	slices.SortFunc(p.tasks, func(a, b modelTask) int { return cmp.Compare(a.Key, b.Key) })
 	for q := range queue.ID(c.Tree().Len()) {
@@ -379,6 +394,9 @@ func lookAt(c *Cluster) (p clusterPicture) {
 	p.capacity = c.Capacity()
 	for name, b := range c.Budgets() {
 		p.budgets = append(p.budgets, fmt.Sprint(name, b))
+	}
+	for key, at := range c.Marked() {
+		p.marked = append(p.marked, fmt.Sprint(key, " ", instant(at)))
 	}
 	for g := range c.Grants() {
 		var places []string
@@ -410,6 +428,7 @@ func (p clusterPicture) String() string {
 	for _, g := range p.grants {
 		fmt.Fprintf(&b, "ask %q holds %q since %s, leaving %q returned %q ready %t\n", g.ask, g.places, instant(g.since), g.leaving, g.returned, g.ready)
 	}
+	fmt.Fprintf(&b, "marked %q\n", p.marked)
 	return b.String()
 }
 

@@ -3,7 +3,9 @@
 package victims
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -200,6 +202,58 @@ func TestApply_OneName(t *testing.T) {
 	require.NoError(t, c.Apply(job))
 	member := Change{For: "x-1", Version: c.Version(), Places: places("x-1")}
 	require.EqualError(t, c.Apply(member), `victims: plan for "x-1": grant of "x-1": it holds another one, on node "n": wrong state`)
+}
+
+// TestMarked shows who is to be told again to stop: as long as it is marked, the oldest first, and
+// after a restart, too.
+func TestMarked(t *testing.T) {
+	c := nodeOfEight(t)
+	marked := func() (all []string) {
+		for key, at := range c.Marked() {
+			all = append(all, key+" "+instant(at))
+		}
+		return all
+	}
+	require.Empty(t, marked())
+	apply := func(at time.Time, key string) {
+		id, _ := c.Lookup(key)
+		require.NoError(t, c.Apply(Change{
+			For: "ask " + key, Version: c.Version(), At: at, Victims: []Victim{{Task: id, Key: key}},
+			Places: []Place{{Ask: &Ask{Key: "ask " + key, Queue: 2}, Node: 1}},
+		}))
+	}
+	apply(noon, "v3")
+	apply(noon, "v2")
+	apply(time.Unix(0, 0), "v4")
+	require.NoError(t, c.SetState("v1", Preempting))
+	all := []string{"v1 never", "v4 1970-01-01T00:00:00Z", "v2 2026-01-01T12:00:00Z", "v3 2026-01-01T12:00:00Z"}
+	require.Equal(t, all, marked())
+	require.NoError(t, law.ErrOf(c.SetTask(&Task{Key: "v2", Queue: 1, Node: 1, Size: vec{1}})), "an old event")
+	require.NoError(t, c.Drop("ask v3"))
+	require.Equal(t, all, marked())
+	var text bytes.Buffer
+	require.NoError(t, c.Save(&text))
+	loaded, err := Load(strings.NewReader(text.String()))
+	require.NoError(t, err)
+	c = loaded
+	require.Equal(t, all, marked())
+	for _, spoil := range []string{`"told":"9026`, `"state":"running","told":"2026`} {
+		old := `"state":"preempting","told":"2026`
+		if spoil[2] == 't' {
+			old = `"told":"2026`
+		}
+		_, err := Load(strings.NewReader(strings.Replace(text.String(), old, spoil, 1)))
+		require.ErrorContains(t, err, ", told at ")
+		require.ErrorIs(t, err, ErrState)
+	}
+
+	// Who releases need not be told, and who runs after all is none.
+	require.NoError(t, c.SetState("v2", Releasing))
+	require.NoError(t, c.RemoveTask("v3"))
+	require.NoError(t, law.ErrOf(c.Cancel("ask v4")))
+	require.Equal(t, all[:1], marked())
+	require.NoError(t, c.SetState("v4", Preempting))
+	require.Equal(t, []string{"v1 never", "v4 never"}, marked(), "it is another mark")
 }
 
 // TestPlanChange shows that a plan does the same by its change.

@@ -102,13 +102,17 @@ func (x *index) put(t *Task) (TaskID, error) {
 	if was := x.tasks[id].state; was.leaving() && !r.state.leaving() {
 		r.state = was
 	}
-	// Taking the row out forgets who waits for it, so that is noted first.
+	// Taking the row out forgets who waits for it, and since when, so that is noted first.
 	wait, place := x.placeOf(id)
 	var v waitVictim
 	if wait != 0 {
 		v = x.waits[wait].victims[place]
 	}
+	told := x.told.at(int(id))
 	id = x.replace(id, t, &r)
+	if r.state == Preempting {
+		x.told.set(int(id), cap(x.tasks), told)
+	}
 	if wait != 0 {
 		x.waitFor(wait, v, place)
 	}
@@ -216,6 +220,9 @@ func (x *index) setState(id TaskID, s State) {
 	x.count(id, -1)
 	x.tasks[id].state = s
 	x.count(id, +1)
+	if s != Preempting {
+		x.told.set(int(id), cap(x.tasks), 0)
+	}
 }
 
 // settle makes the digests of all nodes anew that have changed since. Each

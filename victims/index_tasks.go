@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
@@ -61,7 +62,8 @@ type taskColumns struct {
 	costs      column[int64]
 	checkpoint column[int64] // nanoseconds since 1970, if flagCheckpoint is set
 	budgetSet  column[int32]
-	inJob      column[int32] // its index in Cluster.members[job]
+	inJob      column[int32]  // its index in Cluster.members[job]
+	told       column[uint64] // when a victim was marked, if that is known; see toldAt
 }
 
 // Flags are one byte, so that a row stays within a cache line.
@@ -215,6 +217,25 @@ func (x *taskTable) setColumns(id TaskID, t *Task) {
 	// The flag tells the zero value from a checkpoint at the epoch.
 	ns, _ := nanos(t.Checkpoint)
 	x.checkpoint.set(row, room, ns)
+	x.told.set(row, room, 0)
+}
+
+// toldAt returns an instant in range as the column has it, 0 for the zero time.
+func toldAt(at time.Time) uint64 {
+	if at.IsZero() {
+		return 0
+	}
+	ns, _ := nanos(at)
+	return uint64(ns) + 1<<63
+}
+
+// toldOf returns when a task was marked, the zero time if that is not known.
+func (x *taskTable) toldOf(id TaskID) time.Time {
+	told := x.told.at(int(id))
+	if told == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(told-1<<63)).UTC()
 }
 
 // size returns the amounts of a row.

@@ -68,6 +68,7 @@ type taskLine struct {
 	Scheduled      time.Time        `json:"scheduled,omitzero"`
 	Checkpoint     time.Time        `json:"checkpoint,omitzero"`
 	State          savedState       `json:"state,omitzero"`
+	Told           time.Time        `json:"told,omitzero"` // when it was marked
 	Originator     bool             `json:"originator,omitzero"`
 	OptedOut       bool             `json:"optedOut,omitzero"`
 	RequiredNode   bool             `json:"requiredNode,omitzero"`
@@ -189,7 +190,7 @@ func (x *index) saveTasks(w *saved.Writer) {
 		w.Line("task", taskLine{
 			Row: id, Key: t.Key, Name: t.Name, Tag: t.Tag, Application: t.Application,
 			Queue: x.tree.Path(t.Queue), Node: x.nodes[t.Node].name, Size: t.Size, Priority: t.Priority,
-			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: savedState(t.State),
+			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: savedState(t.State), Told: x.toldOf(id),
 			Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
 			Job: t.Job, NonPreemptible: t.NonPreemptible, Cost: t.Cost, Budgets: t.Budgets,
 		})
@@ -491,6 +492,9 @@ func (x *loader) loadTask() error {
 	case State(l.State) == Granted && !(l.Scheduled.IsZero() && l.Checkpoint.IsZero()):
 		return x.Errorf("task %q: state %v, and it was scheduled or saved: %w", l.Key, State(l.State), ErrState)
 	}
+	if _, _, err := stamp(l.Told, 0); err != nil || !l.Told.IsZero() && State(l.State) != Preempting {
+		return x.Errorf("task %q: state %v, told at %v: %w", l.Key, State(l.State), l.Told, ErrState)
+	}
 	// Checked as a task: a node may have been closed after a grant on it was given.
 	t := Task{
 		Key: l.Key, Name: l.Name, Tag: l.Tag, Application: l.Application, Queue: leaf, Node: node, Size: l.Size,
@@ -509,6 +513,7 @@ func (x *loader) loadTask() error {
 	id := c.newRow()
 	r.inNode = c.enlist(node, id)
 	c.setRow(id, &t, &r)
+	c.told.set(int(id), cap(c.tasks), toldAt(l.Told))
 	c.count(id, +1)
 	return nil
 }
