@@ -31,7 +31,7 @@ func TestDecide_LostGrant(t *testing.T) {
 			require.Equal(t, victims.InFlight, d.Refusal.Reason)
 			orphans, err := w.cluster.RemoveNode("n2")
 			require.NoError(t, err)
-			require.Equal(t, []string{"j1"}, orphans)
+			require.Equal(t, []victims.Orphan{{Ask: "j1"}}, orphans, "a grant that was reserved for it alone")
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.NoError(t, d.Count())
 			require.Equal(t, test.want, w.brief(&d), test.more)

@@ -108,7 +108,7 @@ func TestVerbs_NodeDies(t *testing.T) {
 	x.begin("a", "s1")
 	orphans, err := x.cluster.RemoveNode("n1")
 	require.NoError(t, err)
-	require.Equal(t, []string{"a"}, orphans)
+	require.Equal(t, []victims.Orphan{{Ask: "a"}}, orphans)
 	_, held := x.cluster.Grant("a")
 	require.False(t, held)
 	require.Equal(t, "preempting", x.state("s1"), "it was told")
@@ -237,24 +237,51 @@ func TestVerbs_Gang(t *testing.T) {
 	require.Zero(t, c.MinMembers("llm"))
 }
 
-// A gang that lost a place does not start without it, and is planned for the rest.
+// A gang that lost a place does not start without it, and is planned for the rest. A dead node
+// may be listed still.
 func TestVerbs_GangLosesAPlace(t *testing.T) {
+	t.Run("gone", func(t *testing.T) { losesAPlace(t, (*victims.Cluster).RemoveNode) })
+	t.Run("listed", func(t *testing.T) {
+		losesAPlace(t, func(c *victims.Cluster, name string) ([]victims.Orphan, error) {
+			_, err := c.DropOn("n9")
+			require.EqualError(t, err, `victims: node "n9": unknown`)
+			require.NoError(t, c.UpdateNode(&victims.Node{Name: name, Capacity: resources.Vector{4}, Unschedulable: true}))
+			defer func() {
+				version := c.Version()
+				none, err := c.DropOn(name)
+				require.NoError(t, err)
+				require.Empty(t, none)
+				require.Equal(t, version, c.Version())
+				_, there := c.LookupNode(name)
+				require.True(t, there)
+			}()
+			return c.DropOn(name)
+		})
+	})
+}
+
+func losesAPlace(t *testing.T, lose func(c *victims.Cluster, node string) ([]victims.Orphan, error)) {
 	c, job := gangWorld(t)
 	require.NoError(t, c.RemoveTask("of n1"))
-	orphans, err := c.RemoveNode("n2")
-	require.NoError(t, err)
-	require.Equal(t, []string{"llm-1"}, orphans)
-	require.EqualError(t, c.Start("llm", minutes(1)), `victims: start of "llm": 1 members run or hold a grant, and it needs 2: no room`)
-	require.NoError(t, law.ErrOf(c.AddNode(&victims.Node{Name: "n3", Capacity: resources.Vector{4}})))
 	p := jobs.Planner{Cluster: c}
 	var d jobs.Decision
+	require.NoError(t, p.Decide(&d, job, minutes(1)))
+	require.Equal(t, victims.InFlight, d.Refusal.Reason, "all places are held")
+	orphans, err := lose(c, "n2")
+	require.NoError(t, err)
+	require.Equal(t, []victims.Orphan{{Ask: "llm", Member: "llm-1"}}, orphans)
+	require.EqualError(t, c.Start("llm", minutes(1)), `victims: start of "llm": 1 members run or hold a grant, and it needs 2: no room`)
+	require.NoError(t, law.ErrOf(c.AddNode(&victims.Node{Name: "n3", Capacity: resources.Vector{4}})))
 	require.NoError(t, p.Decide(&d, job, minutes(2)))
 	require.Equal(t, victims.Fits, d.Outcome)
 	require.Len(t, d.Plan.Placements, 1)
+	require.Equal(t, 1, d.Plan.Placements[0].Member)
 	require.NoError(t, c.Apply(d.Plan.Change()))
 	g, _ := c.Grant("llm")
 	require.Equal(t, minutes(2), g.Since)
 	require.Len(t, g.Places, 2)
+	require.NoError(t, p.Decide(&d, job, minutes(3)))
+	require.Equal(t, victims.Fits, d.Outcome, "all places are held, and free")
 	require.NoError(t, c.Start("llm", minutes(2)))
 }
 

@@ -260,11 +260,18 @@ func (c *Cluster) UpdateNode(n *Node) error {
 	return nil
 }
 
+// An Orphan is an ask, or a member of a job, whose grant has gone with its node. Decide the ask
+// or the job anew: it is planned for who lost a place, and keeps the other grants. Or give it up
+// by [Cluster.Drop], if it still holds any.
+type Orphan struct {
+	Ask    string // the key of the ask, or the name of the job
+	Member string // the key of the member; "" for an ask that is none of a job
+}
+
 // RemoveNode removes a node. While it has tasks it is closed. Its grants end, those for
-// tasks that move there too: it returns their keys, in the order in which they were given.
-// Decide these asks anew; marks of victims stay, for they were told. The cost is linear in
-// nodes and grants.
-func (c *Cluster) RemoveNode(name string) (orphans []string, err error) {
+// tasks that move there too: it returns whose, in the order in which they were given. Marks of
+// victims stay, for they were told. The cost is linear in nodes and grants.
+func (c *Cluster) RemoveNode(name string) (orphans []Orphan, err error) {
 	id, ok := c.nodeIDs[name]
 	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
 		return nil, fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
@@ -286,18 +293,38 @@ func (c *Cluster) RemoveNode(name string) (orphans []string, err error) {
 	return orphans, nil
 }
 
-// endGrants ends the grants on a node, and returns their keys.
-func (c *Cluster) endGrants(node NodeID) (keys []string) {
+// DropOn ends the grants on a node that is dead and still listed, as [Cluster.RemoveNode] does, and
+// nothing else. So that it is not chosen again, make it Unschedulable first. The cost is linear in
+// grants.
+func (c *Cluster) DropOn(node string) (orphans []Orphan, err error) {
+	id, err := c.nodeByName(node)
+	if err != nil {
+		return nil, err
+	}
+	if orphans = c.endGrants(id); len(orphans) > 0 {
+		c.changed()
+	}
+	return orphans, nil
+}
+
+// endGrants ends the grants on a node, and returns whose they were.
+func (c *Cluster) endGrants(node NodeID) (orphans []Orphan) {
 	var rows []TaskID
-	for id := range c.Granted() {
-		if c.tasks[id].node == node {
-			rows, keys = append(rows, id), append(keys, c.tasks[id].key)
+	for i := range c.grants {
+		g := &c.grants[i]
+		if c.tasks[g.task].node != node {
+			continue
 		}
+		o := Orphan{Ask: c.asks[g.ask].key}
+		if !c.alone(g.ask) {
+			o.Member = c.tasks[g.task].key
+		}
+		rows, orphans = append(rows, g.task), append(orphans, o)
 	}
 	for _, id := range rows {
 		c.delete(id)
 	}
-	return keys
+	return orphans
 }
 
 // A NotTaken is a task that [Cluster.SyncNode] could not take.

@@ -3,6 +3,7 @@
 package victims
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -62,23 +63,54 @@ func (x *clusterMachine) RemoveNode(t *rapid.T) {
 	if x.judge(t, err, strconv.Quote(name), wrong) {
 		x.final()
 		delete(x.m.nodes, name)
-		var want []string
-		for _, g := range slices.Clone(x.m.grants) {
-			if x.m.tasks[g.key].node == name {
-				want = append(want, g.key)
-				x.m.ungive(g.key)
-				delete(x.m.tasks, g.key)
-				delete(x.tasks, g.key)
-			}
-		}
-		if !slices.Equal(want, orphans) {
-			t.Fatalf("grants that ended: %q, want %q", orphans, want)
-		}
-		if tasks -= len(want); tasks == 0 {
+		x.orphaned(t, name, orphans)
+		if tasks -= len(orphans); tasks == 0 {
 			delete(x.m.blind, name)
 			delete(x.m.unknown, name)
 		}
 		x.m.order = slices.DeleteFunc(x.m.order, func(n string) bool { return n == name })
+	}
+}
+
+func (x *clusterMachine) DropOn(t *rapid.T) {
+	name := rapid.SampledFrom(nodeNames).Draw(t, "name")
+	var wrong []error
+	if _, there := x.m.nodes[name]; !there {
+		wrong = append(wrong, ErrUnknown)
+	}
+	orphans, err := x.c.DropOn(name)
+	if len(wrong) == 0 && len(orphans) == 0 && err == nil {
+		x.orphaned(t, name, nil)
+		if x.c.Version() != x.version {
+			t.Fatal("no grant has ended, and it is another version")
+		}
+	} else if x.judge(t, err, strconv.Quote(name), wrong) {
+		x.final()
+		x.orphaned(t, name, orphans)
+	}
+}
+
+// orphaned notes that the grants on a node have ended, and holds what is told of that to them.
+func (x *clusterMachine) orphaned(t *rapid.T, node string, got []Orphan) {
+	var want []Orphan
+	for _, g := range slices.Clone(x.m.grants) {
+		if x.m.tasks[g.key].node != node {
+			continue
+		}
+		o := Orphan{Ask: g.ask}
+		if x.m.asks[g.ask].needs > 0 {
+			o.Member = g.key
+		}
+		want = append(want, o)
+	}
+	for _, o := range want {
+		key := cmp.Or(o.Member, o.Ask)
+		x.m.ungive(key)
+		delete(x.m.tasks, key)
+		delete(x.tasks, key)
+	}
+	if !slices.Equal(want, got) {
+		t.Fatalf("grants that ended: %q, want %q", got, want)
 	}
 }
 

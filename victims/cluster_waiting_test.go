@@ -286,7 +286,7 @@ func TestNodeDies(t *testing.T) {
 	}
 	orphans, err := c.RemoveNode("n")
 	require.NoError(t, err)
-	require.Equal(t, []string{"ask", "z+", "a"}, orphans, "in the order in which they were given")
+	require.Equal(t, []Orphan{{Ask: "ask"}, {Ask: "z+"}, {Ask: "a"}}, orphans, "in the order in which they were given")
 	_, granted := c.LookupGrant("ask")
 	require.False(t, granted)
 	v1, _ := c.Lookup("v1")

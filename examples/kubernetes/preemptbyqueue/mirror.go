@@ -3,6 +3,7 @@
 package preemptbyqueue
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -227,8 +228,8 @@ func (c *core) forget() {
 		if err != nil {
 			c.log.Error(err, "Node not forgotten", "node", name)
 		}
-		for _, k := range orphans {
-			c.orphaned(k)
+		for _, o := range orphans {
+			c.orphaned(cmp.Or(o.Member, o.Ask))
 		}
 	}
 }
