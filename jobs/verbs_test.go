@@ -282,6 +282,14 @@ func losesAPlace(t *testing.T, lose func(c *victims.Cluster, node string) ([]vic
 	require.Len(t, g.Places, 2)
 	require.NoError(t, p.Decide(&d, job, minutes(3)))
 	require.Equal(t, victims.Fits, d.Outcome, "all places are held, and free")
+	version := c.Version()
+	require.NoError(t, c.Apply(d.Plan.Change()))
+	require.Equal(t, version, c.Version(), "that plan has nothing new")
+	again, _ := c.Grant("llm")
+	require.Equal(t, g, again)
+	require.NoError(t, c.Undo())
+	again, _ = c.Grant("llm")
+	require.Equal(t, g, again, "what is undone is that plan alone")
 	require.NoError(t, c.Start("llm", minutes(2)))
 }
 

@@ -49,7 +49,8 @@ func (p *Plan) Change() Change {
 // budgets, and asks are granted their nodes. Grants count as usage until [Cluster.Start],
 // [Cluster.Cancel] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask]. A job keeps its
 // minimum from then on until its last task has gone, unless [Cluster.SetMinMembers] has said
-// another one. To the grants that an ask holds those of another plan are added.
+// another one. To the grants that an ask holds those of another plan are added. A change without
+// victims whose asks all hold their places changes nothing, the version included.
 //
 // Errors wrap [ErrState] for the change of a refusal, and [ErrStale] for one of another
 // version or cluster. Others name a victim that does not run or is named twice, an ask
@@ -89,10 +90,12 @@ func (c *Cluster) Apply(ch Change) error {
 	given := c.granted[before.granted:]
 	// The grants wait for exactly these victims, whatever else leaves.
 	c.await(&ch, c.marked[before.marked:], given)
-	if len(given) > 0 || len(ch.Victims) > 0 {
-		c.date(&ch, since, hasSince != 0)
-	}
 	c.note(before)
+	if len(given) == 0 && len(ch.Victims) == 0 {
+		return nil
+	}
+	c.date(&ch, since, hasSince != 0)
+	c.version = c.next()
 	c.keepMinimum(&ch, given)
 	return nil
 }
@@ -351,11 +354,9 @@ func (h *history) final() {
 	h.cut(lengths{})
 }
 
-// note gives the cluster a version of its own after a change was applied, before which the
-// lists were so long.
+// note takes note of a change that was applied, before which the lists were so long.
 func (h *history) note(before lengths) {
 	h.applied = append(h.applied, appliedChange{before: h.version, lengths: before})
-	h.version = h.next()
 }
 
 // follow gives a cluster the state of another one, of which it is a copy now.
