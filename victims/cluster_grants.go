@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package victims
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+)
+
+// What asks and jobs hold until they start: the verbs first, and then what keeps one from
+// starting.
+
+// A Grant is what an ask or a job holds until it starts, and what it waits for. See DESIGN.md,
+// Waiting grants.
+type Grant struct {
+	Ask    string    // the key of the ask, or the name of the job
+	Places []TaskID  // in the order in which they were given
+	Since  time.Time // when it was last planned for; zero: not known
+	// Leaving are the keys of the victims of its plan that have not gone, sorted; of a task
+	// that moves, the key that it has still.
+	Leaving []string
+	// Returned are victims of its plan that somebody let run on: it may never be Ready.
+	Returned []string
+	Ready    bool // Start would succeed now, even if some are leaving still
+}
+
+// Grant returns what an ask or a job holds, if it holds anything. The cost is linear in the
+// tasks of its nodes.
+func (c *Cluster) Grant(ask string) (Grant, bool) {
+	row, ok := c.askIDs[ask]
+	if !ok {
+		return Grant{}, false
+	}
+	a := &c.asks[row]
+	g := Grant{Ask: ask, Ready: c.hindrance(row).kind == ready}
+	if a.dated {
+		g.Since = time.Unix(0, a.since).UTC()
+	}
+	for _, number := range a.grants {
+		held := c.numbered(number)
+		g.Places = append(g.Places, held.task)
+		if id, there := c.Lookup(held.mover); there {
+			g.Leaving = append(g.Leaving, c.tasks[id].key)
+		}
+	}
+	for v := range c.victimsOf(row) {
+		if r := &c.tasks[v.task]; r.state.leaving() {
+			g.Leaving = append(g.Leaving, r.key)
+		} else {
+			g.Returned = append(g.Returned, r.key)
+		}
+	}
+	slices.Sort(g.Leaving)
+	slices.Sort(g.Returned)
+	return g, true
+}
+
+// Grants yields what asks and jobs hold, by their oldest grants.
+func (c *Cluster) Grants() iter.Seq[Grant] {
+	return func(yield func(Grant) bool) {
+		for i := range c.grants {
+			if a := &c.asks[c.grants[i].ask]; a.grants[0] == c.grants[i].number {
+				if g, _ := c.Grant(a.key); !yield(g) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Marked yields the keys of the tasks that are [Preempting], and when that was decided
+// ([Change.At]); zero if that is not known, as of a task that was set so. The oldest come first,
+// equal ones by key. After a restart stop them again. The cost is linear in tasks.
+func (c *Cluster) Marked() iter.Seq2[string, time.Time] {
+	return func(yield func(string, time.Time) bool) {
+		var all []TaskID
+		for id := range c.Tasks() {
+			if c.tasks[id].state == Preempting {
+				all = append(all, id)
+			}
+		}
+		slices.SortFunc(all, func(a, b TaskID) int {
+			return cmp.Or(cmp.Compare(c.told.at(int(a)), c.told.at(int(b))), strings.Compare(c.tasks[a].key, c.tasks[b].key))
+		})
+		for _, id := range all {
+			if !yield(c.tasks[id].key, c.toldOf(id)) {
+				return
+			}
+		}
+	}
+}
+
+// victimsOf yields the victims of the plans for an ask that have not gone.
+func (x *askBook) victimsOf(ask int32) iter.Seq[waitVictim] {
+	return func(yield func(waitVictim) bool) {
+		last := int32(0) // those of one plan follow each other
+		for _, number := range x.asks[ask].grants {
+			w := x.numbered(number).wait
+			if w == 0 || w == last {
+				continue
+			}
+			last = w
+			for _, v := range x.waits[w].victims {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Reserve grants an ask a place that you have found yourself at the instant now. It counts as
+// usage from now on. Room is not asked; see [Cluster.Admits]. Errors are those of
+// [Cluster.AddTask], an ask that holds a grant already, and one that has the name of a job that
+// holds grants.
+func (c *Cluster) Reserve(a *Ask, node NodeID, now time.Time) (TaskID, error) {
+	since, dated, err := stamp(now, flagScheduled)
+	if err != nil {
+		return 0, fmt.Errorf("victims: grant for %q: %w", a.Key, err)
+	}
+	if err := c.checkName(a.Key, false); err != nil {
+		return 0, err
+	}
+	t := a.task(node)
+	id, err := c.insert(&t)
+	if err != nil {
+		return 0, err
+	}
+	c.joinAsk(id, a.Key, "", 0)
+	row := &c.asks[c.grantOf(id).ask]
+	row.since, row.dated = since, dated != 0
+	c.changed()
+	return id, nil
+}
+
+// Start turns all grants of an ask or a job into tasks that run, scheduled now: all or none.
+// On each node they must fit what is free now, together, without them and without grants that
+// were given there later to others; and every max with all of them. Victims that were taken as
+// blockers or for an allowance, and tasks that move to its place, must have gone, wherever they
+// are; others may be leaving elsewhere still. Of a job as many members as it needs must run or
+// hold a grant. To start a member anyhow use [Cluster.SetTask].
+//
+// An ask that must wait is [ErrRoom], and the error names what for: try again when something
+// has left. Blockers and Predicate are not asked. The cost is linear in the tasks of its nodes.
+// See DESIGN.md, Grants.
+func (c *Cluster) Start(ask string, now time.Time) error {
+	row, ok := c.askIDs[ask]
+	if !ok {
+		return fmt.Errorf("victims: start of %q: it holds no grant: %w", ask, ErrUnknown)
+	}
+	ns, ok := nanos(now)
+	if !ok {
+		return fmt.Errorf("victims: start of %q: %v: %w", ask, now, ErrRange)
+	}
+	if h := c.hindrance(row); h.kind != ready {
+		return fmt.Errorf("victims: start of %q: %s: %w", ask, c.describe(row, h), ErrRoom)
+	}
+	c.startAll(row, ns)
+	c.changed()
+	return nil
+}
+
+// startAll turns the grants of an ask into tasks that run.
+func (c *Cluster) startAll(ask int32, now int64) {
+	for a := &c.asks[ask]; len(a.grants) > 0; {
+		id := c.numbered(a.grants[0]).task
+		c.dropGrant(c.tasks[id].scheduled)
+		c.setState(id, Running)
+		r := &c.tasks[id]
+		r.scheduled = now
+		r.flags = r.flags.set(flagScheduled, true)
+	}
+}
+
+// StartReady starts every ask and job that can, the oldest grants first, and returns the keys of
+// the tasks that run now. It asks may, if it is not nil, about each of these as it is granted,
+// and starts an ask only if all of its may. Whether a node is schedulable does not count.
+func (c *Cluster) StartReady(now time.Time, may func(*Task) bool) (started []string, err error) {
+	ns, ok := nanos(now)
+	if !ok {
+		return nil, fmt.Errorf("victims: start at %v: %w", now, ErrRange)
+	}
+	for i := 0; i < len(c.grants); {
+		row := c.grants[i].ask
+		if c.asks[row].grants[0] != c.grants[i].number || c.hindrance(row).kind != ready || !c.may(row, may) {
+			i++
+			continue
+		}
+		for _, number := range c.asks[row].grants {
+			started = append(started, c.tasks[c.numbered(number).task].key)
+		}
+		c.startAll(row, ns)
+	}
+	if len(started) > 0 {
+		c.changed()
+	}
+	return started, nil
+}
+
+// may asks a function about all grants of an ask.
+func (c *Cluster) may(ask int32, may func(*Task) bool) bool {
+	for _, number := range c.asks[ask].grants {
+		if may == nil {
+			break
+		}
+		if t := c.TaskView(c.numbered(number).task); !may(&t) {
+			return false
+		}
+	}
+	return true
+}
+
+// Drop takes the grants of an ask or a job back, or that of one member. Victims go on leaving.
+// Use it if the ask or the member was given up, or if stops cannot be taken back. Places for
+// tasks that move stay.
+func (c *Cluster) Drop(key string) error {
+	if row, ok := c.askIDs[key]; ok {
+		c.dropAll(row)
+	} else {
+		id, ok := c.LookupGrant(key)
+		if !ok {
+			return fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
+		}
+		c.remove(id)
+	}
+	c.changed()
+	return nil
+}
+
+// dropAll takes the grants of an ask back.
+func (c *Cluster) dropAll(ask int32) {
+	for a := &c.asks[ask]; len(a.grants) > 0; {
+		c.remove(c.numbered(a.grants[0]).task)
+	}
+}
+
+// Cancel takes back what is left of the plans for an ask or a job whose victims were told: its
+// grants are dropped, and victims that have not gone run on and are given back to their budgets,
+// but those that another ask of the plan, or a grant that others hold, needs. It returns the keys
+// of those that run on, sorted. A task that moves runs on as well, and its place is dropped.
+//
+// Use it if victims do not stop in time, and only if they can still be told to run on. A victim
+// that is [Releasing] goes on leaving. If a stop cannot be undone, as of a deleted pod, use
+// [Cluster.Drop].
+func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
+	row, ok := c.askIDs[ask]
+	if !ok {
+		return nil, fmt.Errorf("victims: cancel of %q: it holds no grant: %w", ask, ErrUnknown)
+	}
+	var told []TaskID
+	for v := range c.victimsOf(row) {
+		if c.tasks[v.task].state != Releasing {
+			told = append(told, v.task)
+		}
+	}
+	c.dropAll(row)
+	slices.SortFunc(told, func(a, b TaskID) int { return strings.Compare(c.tasks[a].key, c.tasks[b].key) })
+	for _, id := range told {
+		r := &c.tasks[id]
+		if r.state == Preempting {
+			if w, _ := c.placeOf(id); w != 0 || c.needed(id) {
+				continue // others wait for it
+			}
+			c.setState(id, Running)
+			c.spend(id, -1)
+			unmarked = append(unmarked, r.key)
+		}
+		c.stay(r.key)
+	}
+	c.changed()
+	return unmarked, nil
+}
+
+// stay drops the place of a task that does not move after all.
+func (c *Cluster) stay(mover string) {
+	for i := range c.grants {
+		if c.grants[i].mover == mover {
+			c.remove(c.grants[i].task)
+			return
+		}
+	}
+}
+
+// needed reports whether a grant needs the room that a victim is to leave: on its node, or under
+// a max.
+func (x *index) needed(id TaskID) bool {
+	r := &x.tasks[id]
+	wanted := func(t int, in func(*taskRow) bool) bool {
+		return slices.ContainsFunc(x.grants, func(g grantRow) bool { return x.size(g.task)[t] > 0 && in(&x.tasks[g.task]) })
+	}
+	coming := x.row(x.coming, r.node)
+	for t, v := range x.size(id) {
+		if v == 0 {
+			continue
+		}
+		if v > coming[t] && wanted(t, func(g *taskRow) bool { return g.node == r.node }) {
+			return true
+		}
+		for q := range x.tree.Ancestors(r.leaf) {
+			bound, ok := x.tree.Max(q).Bound(t)
+			used := x.tree.Usage(q)[t] - x.tree.Leaving(q)[t]
+			if ok && v > bound-used && wanted(t, func(g *taskRow) bool { return x.tree.Contains(q, g.leaf) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A hindrance is why an ask cannot start.
+type hindrance struct {
+	kind  hindranceKind
+	task  TaskID   // the grant that has no room, or the victim that has not gone
+	queue queue.ID // with unit: that is full
+	unit  int
+}
+
+type hindranceKind uint8
+
+const (
+	ready     hindranceKind = iota
+	tooFew                  // members run or hold a grant
+	notGone                 // a victim, or a task that moves
+	nodeShort               // or closed
+	queueFull
+)
+
+// hindrance returns the first thing that keeps an ask from starting.
+func (x *index) hindrance(ask int32) hindrance {
+	a := &x.asks[ask]
+	if a.needs > 0 && x.placed(a) < int(a.needs) {
+		return hindrance{kind: tooFew}
+	}
+	for v := range x.victimsOf(ask) {
+		if v.must {
+			return hindrance{kind: notGone, task: v.task}
+		}
+	}
+	for i, number := range a.grants {
+		g := x.numbered(number)
+		if g.mover != "" {
+			if id, there := x.Lookup(g.mover); there {
+				return hindrance{kind: notGone, task: id}
+			}
+		}
+		before := TaskID(-1)
+		if i > 0 {
+			before = x.numbered(a.grants[i-1]).task
+		}
+		if h := x.roomFor(ask, g.task, before); h.kind != ready {
+			return h
+		}
+	}
+	return hindrance{}
+}
+
+// placed returns how many members of the job of an ask run or hold a grant.
+func (x *index) placed(a *askRow) (n int) {
+	for _, id := range x.membersOf(x.tasks[x.numbered(a.grants[0]).task].job) {
+		if !x.tasks[id].state.leaving() {
+			n++
+		}
+	}
+	return n
+}
+
+// roomFor returns what is short for a grant of an ask. What the grant before it has found is
+// not looked at again.
+func (x *index) roomFor(ask int32, id, before TaskID) hindrance {
+	r := &x.tasks[id]
+	// A promise was made there, but nothing may start on a node that is not
+	// there, or is blind.
+	if x.nodes[r.node].closed() {
+		return hindrance{kind: nodeShort, task: id}
+	}
+	for t, v := range x.size(id) {
+		// Only what is wanted counts: a node that is over-committed in gpus takes a
+		// task without any.
+		if v == 0 {
+			continue
+		}
+		node, leaf := true, true // are to be looked at
+		if before >= 0 && x.size(before)[t] > 0 {
+			node, leaf = x.tasks[before].node != r.node, x.tasks[before].leaf != r.leaf
+		}
+		if node && x.row(x.present, r.node)[t]+x.givenLater(ask, r.node, queue.Root, t) < 0 {
+			return hindrance{kind: nodeShort, task: id}
+		}
+		if !leaf {
+			continue
+		}
+		for q := range x.tree.Ancestors(r.leaf) {
+			bound, ok := x.tree.Max(q).Bound(t)
+			if ok && x.tree.Usage(q)[t]-x.givenLaterBelow(ask, q, t) > bound {
+				return hindrance{kind: queueFull, task: id, queue: q, unit: t}
+			}
+		}
+	}
+	return hindrance{}
+}
+
+// givenLater returns how much of a type others were granted below a queue on a node after the
+// first grant of an ask there: who was promised first does not wait for those who came after.
+// That keeps the order of grants free of deadlock.
+func (x *index) givenLater(ask int32, node NodeID, q queue.ID, t int) (sum int64) {
+	first := x.firstOn(ask, node)
+	for _, id := range x.nodes[node].tasks {
+		r := &x.tasks[id]
+		if r.state == Granted && r.scheduled > first && x.tree.Contains(q, r.leaf) && x.grantOf(id).ask != ask {
+			sum += x.size(id)[t]
+		}
+	}
+	return sum
+}
+
+// givenLaterBelow is givenLater on all nodes of an ask.
+func (x *index) givenLaterBelow(ask int32, q queue.ID, t int) (sum int64) {
+	for _, number := range x.asks[ask].grants {
+		if node := x.tasks[x.numbered(number).task].node; x.firstOn(ask, node) == number {
+			sum += x.givenLater(ask, node, q, t)
+		}
+	}
+	return sum
+}
+
+// firstOn returns the number of the first grant of an ask on a node.
+func (x *index) firstOn(ask int32, node NodeID) int64 {
+	for _, number := range x.asks[ask].grants {
+		if x.tasks[x.numbered(number).task].node == node {
+			return number
+		}
+	}
+	return math.MaxInt64
+}
+
+// describe says why an ask cannot start.
+func (x *index) describe(ask int32, h hindrance) string {
+	key := x.tasks[h.task].key
+	switch h.kind {
+	case tooFew:
+		a := &x.asks[ask]
+		return fmt.Sprintf("%d members run or hold a grant, and it needs %d", x.placed(a), a.needs)
+	case notGone:
+		return fmt.Sprintf("%q has not gone", key)
+	case nodeShort:
+		return fmt.Sprintf("%q on node %q", key, x.nodes[x.tasks[h.task].node].name)
+	}
+	return fmt.Sprintf("%q under the max of %s in %s", key, x.tree.Path(h.queue), x.tree.Schema().Name(h.unit))
+}
+
+// grantsFrom appends a grant and those given on its node after it to dst.
+func (x *index) grantsFrom(dst []TaskID, grant TaskID) []TaskID {
+	node, found := x.tasks[grant].node, false
+	for i := range x.grants {
+		id := x.grants[i].task
+		if found = found || id == grant; found && x.tasks[id].node == node {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}
