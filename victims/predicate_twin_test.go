@@ -26,6 +26,7 @@ func propertyPredicateTwin(t *rapid.T) {
 		shape = shape.With(world.Everything | world.WithNearby)
 	}
 	s := &predicateTwin{c: world.Cases(shape).Draw(t, "case")}
+	s.c.SetOwnLeaf("") // see planner
 	s.cluster = build(t, &s.c.World)
 	s.wants = rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 3, 100}), s.cluster.NodeLen(), s.cluster.NodeLen()).Draw(t, "wants")
 	ask := askOf(t, s.cluster, &s.c.Ask)
@@ -71,12 +72,10 @@ type predicateTwin struct {
 	wants   []int // by node, the first one of row 1: how many victims on it the predicate wants at least
 }
 
-// planner has one stage only: a node may have a plan in the second, and the cluster
-// one in the first.
+// planner has one stage only, without the own leaf: else a node may have a plan in the
+// second, and the cluster one in the first.
 func (s *predicateTwin) planner() *victims.Planner {
-	p := world.CasePlanner(s.cluster, s.c)
-	p.OwnLeaf = victims.OwnNever
-	return p
+	return world.CasePlanner(s.cluster, s.c)
 }
 
 // accepts is the predicate: enough tasks of the node go.
