@@ -168,3 +168,21 @@ func TestHeadroom_AgainInALargeCluster(t *testing.T) {
 	ask.Priority = 3
 	require.Equal(t, []string{"other", "two"}, keysOf(f.decide(p, ask)))
 }
+
+// If tasks that make headroom are of many kinds, the best of them by themselves are tried first. If
+// these are not enough, all are: here all but the smallest have to go, whose sizes are 1 to 31.
+func TestHeadroom_BestKindsAreNotEnough(t *testing.T) {
+	f := newFixture(t, queue.Config{Max: slots(9870), Guaranteed: slots(9870), Children: []queue.Config{
+		{Name: "a", Guaranteed: slots(9370)}, {Name: "b"},
+	}})
+	f.node("n1", 9370)
+	f.node("n2", 9870)
+	for i := range int64(140) {
+		f.task(fmt.Sprintf("of-%03d", i+1), "b", "n2", i+1)
+	}
+	_, err := f.c.RemoveNode("n2")
+	require.NoError(t, err)
+	ask := f.ask("x", "a", 9370)
+	ask.Priority = 3
+	require.Len(t, f.decide(&victims.Planner{Audit: true}, ask).Plan.Victims, 109)
+}

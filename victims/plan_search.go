@@ -258,6 +258,7 @@ func (d *decision) spare() {
 // searchRoomy looks at the nodes that have room for the ask as they are. If
 // headroom alone is needed, all of them have the same plan, and the first by
 // rank and node order is enough. Blockers, and victims that must be near, tell them apart.
+// Bounds of nodes say nothing of these nodes, so no other look finds them.
 func (d *decision) searchRoomy() {
 	if !d.needs.open() && d.p.Blockers == nil || d.search.Blind {
 		return
