@@ -101,7 +101,8 @@
 //   - A key names one task or ask at a time.
 //   - Each call overwrites the result that you pass. Copy what you keep.
 //   - A callback must give the same answer to the same question during a decision, and
-//     must not change the cluster.
+//     must not change the cluster. Questions that have a Cluster are about that one: a copy,
+//     if several asks or moves are tried.
 //
 // # How to model it
 //

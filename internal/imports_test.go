@@ -28,13 +28,13 @@ var mayImport = map[string][]string{
 	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 	"victims/cover": {"resources", "internal/cost", "internal/least", "internal/units"},
 	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved", "internal/vectors", "internal/lent", "internal/trees"},
-	"jobs":          {"resources", "queue", "fence", "victims", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
+	"jobs":          {"resources", "queue", "fence", "victims", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 
 	// The words of another scheduler. Nothing of the library imports it.
 	"jobs/koordinator": {"toleration", "victims", "jobs"},
 
 	// Plans in which tasks move, above asks and jobs.
-	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/trees", "internal/trigger"},
+	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/trees", "internal/trigger"},
 
 	// What waits, above asks and jobs.
 	"jobs/pending": {"resources", "victims", "jobs", "internal/eligible", "internal/trigger"},
@@ -60,6 +60,7 @@ var mayImport = map[string][]string{
 	// What trees of queues keep from users, and what the library does with it.
 	"internal/lent":  {"resources"},
 	"internal/trees": {"resources", "queue", "internal/lent", "internal/saved"},
+	"internal/aside": {"victims"},
 
 	// The text that goes over a restart.
 	"internal/saved": {"resources"},

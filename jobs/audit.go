@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/sat"
@@ -29,6 +30,7 @@ type Auditor struct {
 	trusts   bool // what the caller says of members that run, and what the search says of law 1
 	together bool // members are asks that share a plan
 
+	aside  aside.Copy // see AuditJoint
 	plan   *Plan
 	charge victims.Charge
 	of     *Auditor // whose the next two are, made once
@@ -245,7 +247,7 @@ func (a *Auditor) domain(dst []victims.Violation) []victims.Violation {
 // it, as it was promised. It gets copies, which it may look at as long as it runs.
 func (a *Auditor) accepts(i int, gone []victims.TaskID) bool {
 	p, at := &a.placing, a.plan.Placements[i]
-	p.Job, p.Member, p.Node, p.Coming = &a.plan.Job, at.Member, at.Node, true
+	p.Cluster, p.Job, p.Member, p.Node, p.Coming = a.Cluster, &a.plan.Job, at.Member, at.Node, true
 	p.Before = append(p.Before[:0], a.plan.Placements[:i]...)
 	p.Victims = append(p.Victims[:0], gone...)
 	return a.Predicate(p)

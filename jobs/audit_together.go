@@ -15,9 +15,12 @@ import (
 // before it applied, and law 4 for each of its asks. It ends with the first part that
 // breaks a law.
 func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) []victims.Violation {
-	original, found := a.Cluster, len(dst)
-	defer func() { a.Cluster, a.together = original, false }()
-	a.Cluster, a.together = original.Clone(), true
+	original, own, applied, found := a.Cluster, a.aside.Of(a.Cluster), 0, len(dst)
+	defer func() {
+		a.Cluster, a.together = original, false
+		undo(own, applied)
+	}()
+	a.Cluster, a.together = own, true
 	placed := make(map[int]bool)
 	for i := range j.Parts {
 		part := &j.Parts[i]
@@ -27,9 +30,10 @@ func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) [
 		if dst = a.Audit(dst, &part.Plan, now); len(dst) > found {
 			return dst
 		}
-		if err := a.Cluster.Apply(j.change(part, a.Cluster.Version())); err != nil {
+		if err := own.Apply(j.change(part, own.Version())); err != nil {
 			return append(dst, victims.Violation{Of: "job", Law: finding.LawKnown, Job: part.Plan.Job.Name})
 		}
+		applied++
 	}
 	return dst
 }

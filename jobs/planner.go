@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -44,7 +45,8 @@ type Planner struct {
 	// Stop ends a decision early, as [victims.Planner.Stop] does.
 	Stop func() bool
 
-	asks    turnPlanner // see Together
+	aside   aside.Copy  // see Together
+	asks    turnPlanner // likewise
 	asked   []Part      // of members in order, what the first of them have in turn; see Together
 	auditor Auditor
 	found   []victims.Violation
@@ -57,6 +59,7 @@ type Planner struct {
 
 // A Placing is the question whether a member may run on a node.
 type Placing struct {
+	Cluster *victims.Cluster // with what the plan is beside: see [victims.Placing]
 	Job     *Job
 	Member  int // an index of Job.Members
 	Node    victims.NodeID

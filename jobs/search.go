@@ -511,7 +511,7 @@ func (a *asker) acceptsLast(at []int32) bool {
 	p.Before = a.placements(p.Before[:0], at)
 	// The last is asked about, and those before it are told.
 	last := len(at) - 1
-	p.Job, p.Member, p.Node, p.Coming = a.job, a.todo[last], p.Before[last].Node, a.coming
+	p.Cluster, p.Job, p.Member, p.Node, p.Coming = a.c, a.job, a.todo[last], p.Before[last].Node, a.coming
 	p.Before = p.Before[:last]
 	if a.predicate(p) {
 		return true

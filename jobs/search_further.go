@@ -161,7 +161,7 @@ func (x *furtherer) accepts(p *Plan, i int, n victims.NodeID) bool {
 		return true
 	}
 	q := &x.asker.placing
-	q.Job, q.Member, q.Node, q.Coming = x.job, i, n, x.asker.coming
+	q.Cluster, q.Job, q.Member, q.Node, q.Coming = x.c, x.job, i, n, x.asker.coming
 	q.Before = append(q.Before[:0], p.Placements...)
 	q.Victims = append(q.Victims[:0], x.gone...)
 	return x.asker.predicate(q)

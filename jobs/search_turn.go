@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -18,11 +19,11 @@ import (
 // from which its search begins, and than which its answer is not dearer; if the budget has
 // no room for a search it is the answer.
 //
-// It does so on a copy of the cluster, for others may read the cluster at the same time.
-// The copy is kept: it is made again only if the cluster has changed.
+// It does so on a copy of the cluster, for others may read that at the same time.
 type turns struct {
 	asks    turnPlanner
-	copy    *victims.Cluster
+	aside   aside.Copy
+	copy    *victims.Cluster // that of the decision at hand
 	answer  victims.Decision
 	members []victims.Ask // by place in todo
 	grant   [1]victims.Place
@@ -140,11 +141,7 @@ func (d *decision) askOrders() bool {
 
 // begin makes the copy that of the cluster, and the planner one with the rules of the job.
 func (x *turns) begin(d *decision) {
-	if x.copy == nil {
-		x.copy = d.c.Clone()
-	} else if !x.copy.Version().Equal(d.c.Version()) {
-		x.copy.CopyFrom(d.c)
-	}
+	x.copy = x.aside.Of(d.c)
 	x.asks.Cluster, x.asks.Rules, x.asks.Stop = x.copy, d.p.Rules, d.p.Stop
 	x.asks.Filter = d.remembered()    // nobody is asked twice
 	if d.rules.stage == outsideLeaf { // a queue may say otherwise; see askAll

@@ -90,8 +90,8 @@ func undo(c *victims.Cluster, n int) {
 // place if they cost no more.
 //
 // The rules are those of jobs: Predicate is told a job whose members are the asks. An ask
-// that holds a grant is refused, InFlight. The cluster changes during the call, and ends
-// as it was, version included.
+// that holds a grant is refused, InFlight. What is decided before an ask, functions see in the
+// Cluster of their question, which is a copy.
 //
 // Steps bound the whole call: each ask by itself gets its part of a quarter. 0 means 3
 // times what the asks take one by one, or [JointSteps] if that is more. If too little is

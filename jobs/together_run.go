@@ -35,8 +35,9 @@ type joiner struct {
 	now time.Time
 
 	// What the planner had before the call.
-	steps int64
-	stop  func() bool
+	cluster *victims.Cluster
+	steps   int64
+	stop    func() bool
 
 	most, spent int64 // steps: the budget, 0 while it is open, and what is spent
 	until       int64 // how much may be spent once the run at hand is decided
@@ -59,10 +60,12 @@ type joiner struct {
 	asked   bool        // settled is worked out
 }
 
-// begin notes what the planner had, and end restores it.
+// begin notes what the planner had, and end restores it. Meanwhile it plans over a copy of the
+// cluster, to which parts are applied for those that follow.
 func (j *joiner) begin() {
 	p := j.p
-	j.steps, j.stop = p.Steps, p.Stop
+	j.cluster, j.steps, j.stop = p.Cluster, p.Steps, p.Stop
+	p.Cluster = p.aside.Of(p.Cluster)
 	j.most = max(p.Steps, 0)
 	j.asAsks = !p.ByPriority && p.Allowances == nil && p.Predicate == nil
 	if p.Stop != nil || p.Steps > 0 {
@@ -88,7 +91,9 @@ const fewSteps = 1 << 17
 
 func (j *joiner) end() {
 	j.p.Steps, j.p.Stop, j.p.inOrder, j.p.sharing, j.p.hasty = j.steps, j.stop, false, false, false
-	undo(j.p.Cluster, len(j.dst.Parts))
+	own := j.p.Cluster
+	j.p.Cluster = j.cluster
+	undo(own, len(j.dst.Parts))
 }
 
 // run decides asks that are alike, those from first up to end.

@@ -66,7 +66,7 @@ func (a *Auditor) state(p *Plan, now time.Time) {
 // does.
 func (a *Auditor) asks(_ int, gone []TaskID) bool {
 	ch := &a.charge
-	a.placing = Placing{Ask: &ch.Ask, Node: ch.Wants[0].Node, Victims: gone, Coming: len(ch.Victims) > 0 || !ch.court.fitsNow()}
+	a.placing = Placing{Cluster: a.Cluster, Ask: &ch.Ask, Node: ch.Wants[0].Node, Victims: gone, Coming: len(ch.Victims) > 0 || !ch.court.fitsNow()}
 	return a.Predicate(&a.placing)
 }
 

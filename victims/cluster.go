@@ -185,8 +185,13 @@ func (c *Cluster) CopyFrom(from *Cluster) {
 	if c == from {
 		return
 	}
+	other := c.version != from.version
 	c.index.copyFrom(&from.index)
 	c.history.follow(&from.history)
+	c.journal.copied = from.seen()
+	if other { // than refusals of before have seen
+		c.journal.all()
+	}
 	if c.view == nil {
 		c.view = new(queue.Tree)
 	}

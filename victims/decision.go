@@ -418,6 +418,8 @@ func (r *Refusal) cleared() Refusal {
 // A Placing asks a predicate whether an ask may run on a node. What accepts a set of
 // victims must accept every larger set. It must not be kept.
 type Placing struct {
+	// Cluster is the planner's own copy, if it is asked about what others in a plan change.
+	Cluster *Cluster
 	Ask     *Ask
 	Node    NodeID
 	Victims []TaskID // in no particular order

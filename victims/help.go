@@ -134,6 +134,8 @@ type journal struct {
 	now   uint64
 	nodes []uint64 // by row: its amounts, its tasks, whether it is usable
 	rest  uint64   // bounds, policies, budgets, and which nodes there are
+	// The number that it had in the cluster of which it is a copy.
+	copied uint64
 }
 
 // node notes that a node has changed, or a task on it.
@@ -158,6 +160,15 @@ func (j *journal) copyFrom(k *journal) {
 	j.now, j.rest, j.nodes = max(j.now, k.now), k.rest, reuse(j.nodes, k.nodes)
 }
 
+// seen is the number of the last change that a decision made now knows of, for the cluster that
+// has the present version: a copy that was changed and undone has numbers of its own.
+func (c *Cluster) seen() uint64 {
+	if c.version.line == c.line {
+		return c.journal.now
+	}
+	return c.journal.copied
+}
+
 // noted is a wish, and what there was when it was refused.
 type noted struct {
 	rulebook.Wish
@@ -172,7 +183,7 @@ type noted struct {
 // looked for. Planners call it, for asks and jobs.
 func (h *Help) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) {
 	m := &h.noted
-	m.copyFrom(&noted{Wish: *w, version: c.version, since: c.journal.now})
+	m.copyFrom(&noted{Wish: *w, version: c.version, since: c.seen()})
 	if m.Anything = m.Anything || m.Gangs && c.gangs > 0; m.Anything {
 		return
 	}

@@ -226,7 +226,7 @@ func (d *decision) accepts(n NodeID, victims []TaskID, m moment) bool {
 	}
 	// In memory of the decision, for what goes to a function of the caller
 	// would be allocated anew each time.
-	d.predicate.question = Placing{Ask: d.ask, Node: n, Victims: victims, Coming: m == coming}
+	d.predicate.question = Placing{Cluster: d.c, Ask: d.ask, Node: n, Victims: victims, Coming: m == coming}
 	if d.p.Predicate(&d.predicate.question) {
 		return true
 	}

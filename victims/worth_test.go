@@ -76,6 +76,45 @@ func TestWorth_NodeOpens(t *testing.T) {
 	require.Equal(t, victims.Fits, f.decide(&victims.Planner{}, ask).Outcome)
 }
 
+// A cluster that becomes a copy of another one has changed, whatever has happened to that. And
+// what is refused by a copy that was changed and is as it was is refused by the original.
+func TestWorth_Copies(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	ask := f.ask("x", "b", 9)
+	refused := func(c *victims.Cluster) *victims.Help {
+		var d victims.Decision
+		require.NoError(t, (&victims.Planner{Cluster: c}).Decide(&d, ask, now))
+		require.Equal(t, victims.Refused, d.Outcome)
+		return &d.Refusal.Help
+	}
+	roomy := f.c.Clone()
+	_, err := roomy.AddNode(&victims.Node{Name: "n2", Capacity: resources.Vector{9}})
+	require.NoError(t, err)
+	for range 9 {
+		require.NoError(t, f.c.SetBudget("b", victims.Budget{}))
+	}
+	help := refused(f.c)
+	require.False(t, help.Worth(f.c, now))
+	was := f.c.Clone()
+	f.c.CopyFrom(roomy)
+	require.True(t, help.Worth(f.c, now))
+
+	f.c.CopyFrom(was)
+	for range 9 {
+		small := f.ask("y", "b", 1)
+		n1, _ := was.LookupNode("n1")
+		require.NoError(t, was.Apply(victims.Change{For: "y", Version: was.Version(), Places: []victims.Place{{Ask: small, Node: n1}}}))
+		require.NoError(t, was.Undo())
+	}
+	original := was.Clone()
+	original.CopyFrom(f.c)
+	help = refused(was)
+	require.False(t, help.Worth(f.c, now))
+	require.NoError(t, f.c.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{9}}))
+	require.True(t, help.Worth(f.c, now))
+}
+
 func FuzzWorth(f *testing.F) {
 	seedFuzz(f)
 	f.Fuzz(rapid.MakeFuzz(propertyWorth))

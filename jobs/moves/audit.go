@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
@@ -14,13 +15,15 @@ import (
 )
 
 // An Auditor says which laws a plan with moves breaks, whoever made it. It shares no code
-// with the planner. It judges the moves, applies them, has the rest judged by the auditor of
-// asks or jobs, and takes them back. Only the auditor that is used must be set.
+// with the planner. It judges the moves, and has the rest judged by the auditor of asks or jobs,
+// over a copy of the cluster in which the movers are leaving. Only the auditor that is used must be set.
 type Auditor struct {
 	Asks *victims.Auditor
 	Jobs *jobs.Auditor
 
 	Options
+
+	aside aside.Copy // in which movers are leaving
 }
 
 // Audit returns the laws that moves and a plan for an ask break.
@@ -29,7 +32,12 @@ func (a *Auditor) Audit(moves *Plan, p *victims.Plan, now time.Time) []victims.V
 		Of: "ask", Cluster: a.Asks.Cluster, Rules: a.Asks.Rules, Now: now, Ask: p.Ask, Blockers: a.Asks.Blockers,
 		Wants: []victims.Want{{Size: p.Ask.Size, Node: p.Node}},
 	}}
-	return x.all(moves, func() []victims.Violation { return a.Asks.Audit(nil, p, now) })
+	return x.all(a, moves, func(c *victims.Cluster) []victims.Violation {
+		original := a.Asks.Cluster
+		defer func() { a.Asks.Cluster = original }()
+		a.Asks.Cluster = c
+		return a.Asks.Audit(nil, p, now)
+	})
 }
 
 // AuditJob returns the laws that moves and a plan for a job break.
@@ -45,7 +53,12 @@ func (a *Auditor) AuditJob(moves *Plan, p *jobs.Plan, now time.Time) []victims.V
 			x.charge.Wants = append(x.charge.Wants, victims.Want{Key: m.Key, Size: m.Size, Node: at.Node})
 		}
 	}
-	return x.all(moves, func() []victims.Violation { return a.Jobs.Audit(nil, p, now) })
+	return x.all(a, moves, func(c *victims.Cluster) []victims.Violation {
+		original := a.Jobs.Cluster
+		defer func() { a.Jobs.Cluster = original }()
+		a.Jobs.Cluster = c
+		return a.Jobs.Audit(nil, p, now)
+	})
 }
 
 // A judge holds one decision to the laws that are of moves alone.
@@ -62,10 +75,10 @@ func (x *judge) fault(law string, m *Move) *victims.Violation {
 }
 
 // all judges moves, and the rest in the cluster in which the movers are leaving.
-func (x *judge) all(plan *Plan, rest func() []victims.Violation) []victims.Violation {
+func (x *judge) all(a *Auditor, plan *Plan, rest func(*victims.Cluster) []victims.Violation) []victims.Violation {
 	moves, c := plan.Moves, x.charge.Cluster
 	if len(moves) == 0 {
-		return rest()
+		return rest(c)
 	}
 	ch := x.charge
 	for i := range moves {
@@ -107,12 +120,13 @@ func (x *judge) all(plan *Plan, rest func() []victims.Violation) []victims.Viola
 	if len(x.out) > 0 {
 		return x.out
 	}
-	if err := c.Apply(plan.AddTo(victims.Change{For: x.charge.Ask.Key, Version: c.Version(), At: x.charge.Now})); err != nil {
+	own := a.aside.Of(c)
+	if err := own.Apply(plan.AddTo(victims.Change{For: x.charge.Ask.Key, Version: own.Version(), At: x.charge.Now})); err != nil {
 		x.fault(finding.LawPlaced, &moves[0])
 		return x.out
 	}
-	defer c.Undo()
-	return rest()
+	defer own.Undo()
+	return rest(own)
 }
 
 // place judges where a task moves to, beside those that moved there before.

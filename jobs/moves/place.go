@@ -211,9 +211,12 @@ func (s *search) move(id victims.TaskID, from, to victims.NodeID) (v Move, ok bo
 	return v, s.blockers == nil || len(s.blockers(nil, &v.Ask, to)) == 0
 }
 
-// blocks reports whether movers that have their grants block each other.
+// blocks reports whether movers to one node block each other: whoever blocks a mover where it runs
+// does so where it moves to.
 func (s *search) blocks(set []Move) bool {
 	return s.blockers != nil && slices.ContainsFunc(set, func(m Move) bool {
-		return slices.ContainsFunc(s.blockers(nil, &m.Ask, m.To), func(id victims.TaskID) bool { return s.c.Key(id) != m.Ask.Key })
+		return slices.ContainsFunc(set, func(o Move) bool {
+			return o.To == m.To && o.Task != m.Task && slices.Contains(s.blockers(nil, &m.Ask, o.From), o.Task)
+		})
 	})
 }

@@ -17,8 +17,7 @@ import (
 )
 
 // A Planner decides asks and jobs over a cluster. Of the two planners only the one whose
-// Decide is called must be set; both have the same cluster. While it decides, it applies
-// moves to the cluster and takes them back, so nobody else may read the cluster then.
+// Decide is called must be set; both have the same cluster. It tries moves on a copy of that.
 type Planner struct {
 	Asks *victims.Planner
 	Jobs *jobs.Planner
@@ -130,10 +129,10 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 	x := subject[victims.Decision]{
 		best:   dst,
 		decide: func(d *victims.Decision) error { return a.Decide(d, ask, now) },
-		trial: func(d *victims.Decision, only victims.NodeID, stop func() bool) error {
-			before, filter := a.Stop, a.Filter
-			defer func() { a.Stop, a.Filter = before, filter }()
-			a.Stop = stop
+		trial: func(d *victims.Decision, c *victims.Cluster, only victims.NodeID, stop func() bool) error {
+			cluster, before, filter := a.Cluster, a.Stop, a.Filter
+			defer func() { a.Cluster, a.Stop, a.Filter = cluster, before, filter }()
+			a.Cluster, a.Stop = c, stop
 			a.Filter = func(class int, n victims.NodeID) bool { return n == only && (filter == nil || filter(class, n)) }
 			return a.Decide(d, ask, now)
 		},
@@ -165,10 +164,10 @@ func (p *Planner) DecideJob(dst *jobs.Decision, job *jobs.Job, now time.Time) (p
 	x := subject[jobs.Decision]{
 		best:   dst,
 		decide: func(d *jobs.Decision) error { return j.Decide(d, job, now) },
-		trial: func(d *jobs.Decision, _ victims.NodeID, stop func() bool) error {
-			before := j.Stop
-			defer func() { j.Stop = before }()
-			j.Stop = stop
+		trial: func(d *jobs.Decision, c *victims.Cluster, _ victims.NodeID, stop func() bool) error {
+			cluster, before := j.Cluster, j.Stop
+			defer func() { j.Cluster, j.Stop = cluster, before }()
+			j.Cluster, j.Stop = c, stop
 			return j.Decide(d, job, now)
 		},
 		read: func(d *jobs.Decision) answer {
@@ -258,8 +257,9 @@ type subject[D any] struct {
 	best   *D
 	other  D
 	decide func(*D) error
-	// trial decides while some tasks move: of an ask, for one node. stop ends it.
-	trial func(d *D, only victims.NodeID, stop func() bool) error
+	// trial decides over a cluster in which some tasks move: of an ask, for one node. stop
+	// ends it.
+	trial func(d *D, c *victims.Cluster, only victims.NodeID, stop func() bool) error
 	read  func(*D) answer
 }
 

@@ -198,28 +198,27 @@ func TestDecide_GangOfThoseThatRun(t *testing.T) {
 	}
 }
 
-// If a function of the caller panics, or stops the goroutine, the cluster is as it was.
+// If a function of the caller panics, or stops the goroutine, during a trial, cluster and planners
+// are as they were.
 func TestDecide_Panic(t *testing.T) {
 	c := townOf(t, 0, 8, 4, nodesOf(4, 2), world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)})
 	before := c.Version()
+	p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Jobs: &jobs.Planner{Cluster: c}, Options: moves.Options{Movable: all}}
 	filter := func(int, victims.NodeID) bool {
-		if c.Version() != before {
+		if p.Asks.Cluster != c || p.Jobs.Cluster != c {
 			panic("of the caller")
 		}
 		return true
 	}
-	p := moves.Planner{
-		Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{Filter: filter}}, Jobs: &jobs.Planner{Cluster: c, Rules: victims.Rules{Filter: filter}},
-		Options: moves.Options{Movable: all},
-	}
+	p.Asks.Filter, p.Jobs.Filter = filter, filter
 	ask, err := world.AskOf(c, &world.Ask{Key: "ask", Queue: "root.a", Size: gpu(4)})
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "of the caller", func() { _, _ = p.Decide(new(victims.Decision), &ask, world.Epoch) })
-	require.Equal(t, before, c.Version())
 	require.Nil(t, p.Asks.Stop)
-	require.True(t, p.Asks.Filter(0, 1), "the filter is the caller's again")
+	require.True(t, p.Asks.Filter(0, 1), "filter and cluster are the caller's again")
 	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(4)}}})
 	require.PanicsWithValue(t, "of the caller", func() { _, _ = p.DecideJob(new(jobs.Decision), &job, world.Epoch) })
+	require.True(t, p.Jobs.Filter(0, 1), "filter and cluster are the caller's again")
 	require.Equal(t, before, c.Version())
 	require.Equal(t, 1, c.TaskLen())
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
@@ -41,6 +42,7 @@ const (
 // search is the memory of a planner.
 type search struct {
 	*question
+	aside    aside.Copy  // on which moves are tried
 	meter    least.Meter // the budget of the search for moves
 	rulesOf  eligible.Rules
 	worker   units.Worker

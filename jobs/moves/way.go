@@ -28,7 +28,6 @@ func (w *way[D]) attempt(n victims.NodeID, set []Move) (better bool, err error) 
 		w.proven = false
 		return false, nil
 	}
-	version := w.c.Version()
 	found := Plan{Moves: slices.SortedFunc(slices.Values(set), func(a, b Move) int { return strings.Compare(a.Key, b.Key) })}
 	if decided, err := w.trial(n, &found); !decided || err != nil {
 		return false, err
@@ -47,13 +46,12 @@ func (w *way[D]) attempt(n victims.NodeID, set []Move) (better bool, err error) 
 		return false, nil
 	}
 	*w.x.best, w.x.other = w.x.other, *w.x.best
-	*w.x.read(w.x.best).version = version
+	*w.x.read(w.x.best).version = w.c.Version()
 	w.m.Moves, w.m.cost = found.Moves, found.cost
 	return true, nil
 }
 
-// trial decides in the cluster in which some tasks move, and takes the moves back, also if a
-// function of the caller panics.
+// trial decides over a copy of the cluster in which some tasks move, and takes the moves back.
 func (w *way[D]) trial(n victims.NodeID, m *Plan) (decided bool, err error) {
 	w.payTrial(m.Moves)
 	// To apply says what else is wrong with keys, but not that two movers have one.
@@ -61,19 +59,20 @@ func (w *way[D]) trial(n victims.NodeID, m *Plan) (decided bool, err error) {
 	for i := range m.Moves {
 		keys[m.Moves[i].Ask.Key] = true
 	}
-	if len(keys) < len(m.Moves) || w.c.Apply(m.AddTo(victims.Change{For: w.ask.Key, Version: w.c.Version()})) != nil {
+	if w.blocks(m.Moves) {
+		return false, nil
+	}
+	c := w.aside.Of(w.c)
+	if len(keys) < len(m.Moves) || c.Apply(m.AddTo(victims.Change{For: w.ask.Key, Version: c.Version()})) != nil {
 		w.proven = false
 		return false, nil
 	}
 	defer func() {
-		if undo := w.c.Undo(); undo != nil {
-			panic(undo) // nobody else may change the cluster meanwhile
+		if undo := c.Undo(); undo != nil {
+			panic(undo) // nobody else has the copy
 		}
 	}()
-	if w.blocks(m.Moves) {
-		return false, nil
-	}
-	if err := w.x.trial(&w.x.other, n, w.stopTrial()); err != nil {
+	if err := w.x.trial(&w.x.other, c, n, w.stopTrial()); err != nil {
 		return false, err
 	}
 	steps := w.x.read(&w.x.other).steps // it has asked itself whether to stop

@@ -15,7 +15,7 @@ import (
 func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Placing) {
 	for i := range asks {
 		for n := range c.Nodes() {
-			q := victims.Placing{Ask: &asks[i], Node: n, Coming: true}
+			q := victims.Placing{Cluster: c, Ask: &asks[i], Node: n, Coming: true}
 			for id := range c.TasksOn(n) {
 				if c.Task(id).State == victims.Running {
 					q.Victims = append(q.Victims, id)
@@ -97,7 +97,7 @@ func (x *inquiry) again(contract error) error {
 // ask asks about some victims, with copies of all that could be written to.
 func (x *inquiry) ask(ids []victims.TaskID) (bool, error) {
 	ask := cloneAsk(x.q.Ask)
-	given := victims.Placing{Ask: &ask, Node: x.q.Node, Victims: slices.Clone(ids), Coming: x.q.Coming}
+	given := victims.Placing{Cluster: x.q.Cluster, Ask: &ask, Node: x.q.Node, Victims: slices.Clone(ids), Coming: x.q.Coming}
 	before := given
 	yes := x.predicate(&given)
 	before.Victims = ids

@@ -45,13 +45,13 @@ type cycle struct {
 
 // A placing is a question that fits was asked.
 type placing struct {
-	version victims.Version // of the cluster
+	version victims.Version // of its cluster
 	node    victims.NodeID
 	coming  bool
 	victims []victims.TaskID
 }
 
-// is reports whether a question is this one, of a version of the cluster.
+// is reports whether a question is this one, of a version of its cluster.
 func (q *placing) is(of victims.Version, p *victims.Placing) bool {
 	return q.version == of && q.node == p.Node && q.coming == p.Coming && slices.Equal(q.victims, p.Victims)
 }
@@ -169,13 +169,13 @@ func (y *cycle) namespaceLabels(namespace string) labels.Set {
 // The audit asks about the plan that the planner has asked about a moment ago. The
 // snapshot is the same, and so is the answer.
 func (y *cycle) fits(p *victims.Placing) bool {
-	if y.accepted.is(y.core.cluster.Version(), p) {
+	if y.accepted.is(p.Cluster.Version(), p) {
 		return true
 	}
 	if !y.try(p) {
 		return false
 	}
-	y.accepted = placing{y.core.cluster.Version(), p.Node, p.Coming, append(y.accepted.victims[:0], p.Victims...)}
+	y.accepted = placing{p.Cluster.Version(), p.Node, p.Coming, append(y.accepted.victims[:0], p.Victims...)}
 	return true
 }
 
@@ -196,7 +196,7 @@ func (y *cycle) without(p *victims.Placing) (info fwk.NodeInfo, state fwk.CycleS
 	info, state = info.Snapshot(), y.state.Clone()
 	var gone []string
 	if p.Coming {
-		gone = y.core.goingFrom(p.Node)
+		gone = goingFrom(p.Cluster, p.Node)
 	}
 	for _, t := range p.Victims {
 		if y.core.cluster.NodeOf(t) == p.Node {
@@ -210,7 +210,7 @@ func (y *cycle) without(p *victims.Placing) (info fwk.NodeInfo, state fwk.CycleS
 			return nil, nil, false
 		}
 	}
-	return info, state, !y.core.args.Moves || y.arrive(state, info)
+	return info, state, !y.core.args.Moves || y.arrive(p.Cluster, state, info)
 }
 
 // filters asks the Filter plugins about a node as it is.
@@ -226,10 +226,10 @@ func (y *cycle) remove(state fwk.CycleState, pi fwk.PodInfo, info fwk.NodeInfo) 
 }
 
 // goingFrom returns the keys of what is leaving a node.
-func (c *core) goingFrom(n victims.NodeID) (keys []string) {
-	for t := range c.cluster.TasksOn(n) {
-		if s := c.cluster.State(t); s == victims.Preempting || s == victims.Releasing {
-			keys = append(keys, c.cluster.Key(t))
+func goingFrom(c *victims.Cluster, n victims.NodeID) (keys []string) {
+	for t := range c.TasksOn(n) {
+		if s := c.State(t); s == victims.Preempting || s == victims.Releasing {
+			keys = append(keys, c.Key(t))
 		}
 	}
 	return keys

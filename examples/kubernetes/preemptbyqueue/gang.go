@@ -257,7 +257,7 @@ func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc, of 
 	gone := map[string][]string{} // by node
 	for _, s := range c.mirror.seats {
 		if id, ok := c.cluster.LookupNode(s.node.name); ok {
-			gone[s.node.name] = c.goingFrom(id)
+			gone[s.node.name] = goingFrom(c.cluster, id)
 		}
 	}
 	for i := range of {

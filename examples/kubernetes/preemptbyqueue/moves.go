@@ -167,10 +167,9 @@ func (y *cycle) mover(id victims.TaskID) *cycle {
 }
 
 // arrive adds the successors that are to come to a node and the state of the Filter plugins.
-func (y *cycle) arrive(state fwk.CycleState, info fwk.NodeInfo) bool {
-	c := y.core
-	for id := range c.cluster.Granted() {
-		pod := y.coming(c.cluster.Key(id))
+func (y *cycle) arrive(c *victims.Cluster, state fwk.CycleState, info fwk.NodeInfo) bool {
+	for id := range c.Granted() {
+		pod := y.coming(c.Key(id))
 		if pod == nil {
 			continue
 		}
@@ -179,7 +178,7 @@ func (y *cycle) arrive(state fwk.CycleState, info fwk.NodeInfo) bool {
 			return false
 		}
 		at := info
-		if n := c.cluster.NodeOf(id); c.cluster.NodeName(n) == info.Node().Name {
+		if n := c.NodeOf(id); c.NodeName(n) == info.Node().Name {
 			info.AddPodInfo(pi)
 		} else if at, err = y.node(n); err != nil {
 			continue

@@ -108,7 +108,7 @@ func (y *cycle) findObstacles(n victims.NodeID) (found []victims.TaskID) {
 		pods[i] = podOn(info, y.core.cluster.Key(t))
 	}
 	gone := slices.Clone(pods)
-	for _, k := range y.core.goingFrom(n) {
+	for _, k := range goingFrom(y.core.cluster, n) {
 		gone = append(gone, podOn(info, k))
 	}
 	for _, pi := range gone {

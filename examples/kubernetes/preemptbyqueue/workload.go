@@ -229,7 +229,7 @@ func (w *workload) accepted() bool {
 // fits asks the Filter plugins about one place.
 func (w *workload) fits(y *cycle, i int, n victims.NodeID) bool {
 	c := w.plugin.core
-	info, state, ok := y.without(&victims.Placing{Node: n, Coming: true, Victims: w.victims(n)})
+	info, state, ok := y.without(&victims.Placing{Cluster: y.core.cluster, Node: n, Coming: true, Victims: w.victims(n)})
 	if !ok {
 		return false
 	}
