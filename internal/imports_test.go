@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 	"victims/cover": {"resources", "internal/cost", "internal/least", "internal/units"},
 	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved", "internal/vectors", "internal/lent", "internal/trees"},
-	"jobs":          {"resources", "queue", "fence", "victims", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
+	"jobs":          {"resources", "queue", "fence", "victims", "internal/aside", "internal/cost", "internal/gangs", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 
 	// The words of another scheduler. Nothing of the library imports it.
 	"jobs/koordinator": {"toleration", "victims", "jobs"},
@@ -47,6 +47,9 @@ var mayImport = map[string][]string{
 	"internal/cost":  {"resources"},
 	"internal/least": {"resources", "internal/cost"},
 	"internal/units": {"resources", "internal/cost", "internal/least"},
+
+	// The search for places of gangs, and who goes for them.
+	"internal/gangs": {"internal/least"},
 
 	// Who may be a victim, for asks and jobs.
 	"internal/eligible": {"resources", "queue", "fence", "internal/cost", "internal/units", "internal/rulebook"},

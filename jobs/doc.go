@@ -75,6 +75,7 @@ package jobs
 //	search_spread.go      members that are alike, or few: a dynamic programme over hosts
 //	search_sizes.go       members of several sizes, host by host
 //	search_grow.go        likewise, member by member
+//	search_gangs.go       the case as a problem of package gangs, which improves the plan
 //	search_complete.go    small cases: every way to place the members
 //	search_domain.go      domain by domain
 //	search_bound.go       what engines share: what a plan costs at least

@@ -39,6 +39,8 @@ type search struct {
 	fill   filler
 	grow   grower
 	all    completer
+	change exchanger
+	purse  int64 // steps that exchanges may take still in this decision; see open
 
 	seed   *turns // the plan of the members in turn, or nil
 	narrow bool   // the case has not all candidates
@@ -56,7 +58,8 @@ func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
 	s.partial.search, s.partial.load.jobCase = s, c
 	s.all.search, s.all.load.jobCase = s, c
-	s.spread.search, s.fill.search, s.grow.search = s, s, s
+	s.spread.search, s.fill.search, s.grow.search, s.change.search = s, s, s, s
+	s.purse = -1
 }
 
 // choose leaves the best plan that it finds for the members of todo in s.best,
@@ -160,6 +163,9 @@ func (s *search) run() {
 	}
 	if s.best.found && !s.eager {
 		s.grow.growBeside()
+	}
+	if !s.spent() && !(s.eager && s.best.found) {
+		s.change.exchange()
 	}
 	if !s.eager || !s.best.found {
 		s.prove()

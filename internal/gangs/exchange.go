@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gangs
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/rows"
+)
+
+// How many states an exchange may have: of sites; of sites and wholes, if members are not
+// alike; and of a programme over all sites.
+const siteStates, wholeStates, allStates = 1 << 10, 1 << 8, 1 << 13
+
+// improve makes exchanges until nothing is gained by any, or half of the purse is spent; or
+// until no row is passed, if that is all that is wanted.
+func (s *Solver) improve(lawful bool) {
+	s.end, s.lawful = s.purse/2, lawful
+	s.guide.begin(s)
+	s.widened = false
+	for width := 6; !s.done(); {
+		gained := s.exchangeWholes(width)
+		gained = s.exchangeSites() || gained
+		if gained {
+			continue
+		}
+		if width >= len(s.Wholes) || width > 24 {
+			break
+		}
+		width *= 3
+	}
+	s.wander()
+}
+
+// done reports whether an improvement is to end.
+func (s *Solver) done() bool {
+	return s.purse < s.end || s.stopped() || s.lawful && s.broke == 0
+}
+
+// try flips some wholes and places the members on some sites anew, and keeps that if it is
+// better. The sites must be all on which the wholes have parts.
+func (s *Solver) try(sites, flips []int32, most int) bool {
+	g := &s.programme
+	before, broke := s.worth(), s.broke
+	g.have = rows.Zeros(g.have, len(s.Kinds))
+	for _, i := range sites {
+		s.take(i, -1)
+		for k, n := range s.countOf(i) {
+			g.have[k] += n
+		}
+	}
+	for _, w := range flips {
+		s.flip(w)
+	}
+	q := question{sites: sites, limit: before.Sub(s.total), broke: broke, width: s.width, thrifty: broke > 0}
+	var v verdict
+	if g.begin(most) {
+		v = s.run(&q)
+	}
+	if !v.found || !s.better(v.broke, broke, v.price, q.limit) {
+		for _, w := range flips {
+			s.flip(w)
+		}
+		for _, i := range sites {
+			s.take(i, +1)
+		}
+		return false
+	}
+	s.enact(sites, v)
+	s.guide.flipped(s, flips)
+	return true
+}
+
+// better reports whether a plan is better than one before it: it passes rows by less, or is
+// cheaper. While costs are what is used of rows, these decide.
+func (s *Solver) better(broke, before int64, price, than Price) bool {
+	if !s.weighing && broke != before {
+		return broke < before
+	}
+	return price.Less(than)
+}
+
+// enter adds a site to those of an exchange, once.
+func (s *Solver) enter(i int32) {
+	if s.mark[i] != s.marks {
+		s.mark[i] = s.marks
+		s.free = append(s.free, i)
+	}
+}
+
+// around begins an exchange with the sites of some wholes.
+func (s *Solver) around(wholes []int32) {
+	s.marks++
+	s.free = s.free[:0]
+	for _, w := range wholes {
+		for _, p := range s.partsOf(w) {
+			s.enter(p.Site)
+		}
+	}
+}
+
+// margin works out what one member more of a kind costs on a site, and what one member less
+// saves there, of its largest kind.
+func (s *Solver) margin(i, kind int32) *site {
+	at := &s.sites[i]
+	if !at.stale && at.kind == kind {
+		return at
+	}
+	at.stale, at.kind, at.mayMore, at.less = false, kind, false, Price{}
+	load := s.loadOf(i)
+	s.spare = append(s.spare[:0], load...)
+	if s.takes(i, kind) {
+		addTo(s.spare, s.Kinds[kind].Size, +1)
+		s.needFor(i, s.spare)
+		if set := s.next(i, at.menu); set >= 0 {
+			at.mayMore, at.more = true, s.priceOf(i, set, s.spare).Sub(at.price)
+		}
+		copy(s.spare, load)
+	}
+	if at.members > 0 {
+		for k, n := range s.countOf(i) {
+			if n > 0 {
+				addTo(s.spare, s.Kinds[k].Size, -1)
+				break
+			}
+		}
+		s.needFor(i, s.spare)
+		if set := s.next(i, at.menu); set >= 0 {
+			at.less = at.price.Sub(s.priceOf(i, set, s.spare))
+		}
+	}
+	s.pay(8)
+	return at
+}
+
+// widen adds the sites to an exchange where one member more is cheapest, and then those
+// where one less saves most.
+func (s *Solver) widen(more, less int) {
+	kind := s.kindNear()
+	for n := range more + less {
+		best := int32(-1)
+		var top *site
+		for i := range s.sites {
+			if s.mark[i] == s.marks {
+				continue
+			}
+			at := s.margin(int32(i), kind)
+			switch {
+			case n < more && at.mayMore && (best < 0 || at.more.Less(top.more)),
+				n >= more && at.members > 0 && (best < 0 || top.less.Less(at.less)):
+				best, top = int32(i), at
+			}
+		}
+		s.pay(int64(len(s.sites) / 4))
+		if best >= 0 {
+			s.enter(best)
+		}
+	}
+}
+
+// kindNear returns the largest kind on the sites of an exchange.
+func (s *Solver) kindNear() int32 {
+	for k := range s.Kinds {
+		for _, i := range s.free {
+			if s.countOf(i)[k] > 0 {
+				return int32(k)
+			}
+		}
+	}
+	return 0
+}
+
+// flipping tries to flip some wholes.
+func (s *Solver) flipping(more, less int, flips ...int32) bool {
+	if !s.guide.promises(s, flips) {
+		return false
+	}
+	s.flips = append(s.flips[:0], flips...)
+	flips = s.flips
+	s.around(flips)
+	moved, room := 0, int64(0)
+	for _, i := range s.free {
+		moved += int(s.sites[i].members)
+	}
+	for _, w := range flips {
+		if !s.in[w] {
+			room += s.sizeOf(w)
+		}
+	}
+	if len(s.Kinds) == 1 {
+		const most = 12
+		if room > 0 { // or it cannot pay
+			less = max(less, min(int(room/max(s.Kinds[0].Size[s.Scarce], 1)), most))
+		}
+		s.widen(max(more, min(moved+1, most)), less)
+		return s.try(s.free, flips, siteStates)
+	}
+	before := len(s.free)
+	s.dearest(room)
+	if s.reinsert(s.free, flips) {
+		return true
+	}
+	for _, i := range s.free[before:] {
+		s.mark[i] = 0
+	}
+	s.free = s.free[:before]
+	s.widen(more, less)
+	return s.try(s.free, flips, wholeStates)
+}
+
+// sizeOf returns what a whole frees of the scarce type.
+func (s *Solver) sizeOf(w int32) (n int64) {
+	for _, p := range s.partsOf(w) {
+		n += p.Size[s.Scarce]
+	}
+	return n
+}
+
+// dearest adds the sites to an exchange whose members cost most for the room that they take,
+// until these take so much.
+func (s *Solver) dearest(room int64) {
+	const most = 16
+	for range most {
+		best, rate, placed := int32(-1), int64(0), int64(1)
+		for i := range s.sites {
+			at := &s.sites[i]
+			if s.mark[i] == s.marks || at.members == 0 {
+				continue
+			}
+			n := max(s.loadOf(int32(i))[s.Scarce], 1)
+			if v := s.guide.scalar(at.price) / n; n <= room && v > rate {
+				best, rate, placed = int32(i), v, n
+			}
+		}
+		s.pay(int64(len(s.sites)))
+		if best < 0 {
+			return
+		}
+		s.enter(best)
+		room -= placed
+	}
+}
+
+// going lists the wholes that go, the dearest first.
+func (s *Solver) going() []int32 {
+	s.ins = s.ins[:0]
+	for w, in := range s.in {
+		if in {
+			s.ins = append(s.ins, int32(w))
+		}
+	}
+	slices.SortFunc(s.ins, func(a, b int32) int {
+		return cmp.Or(s.wprices[b].Compare(s.wprices[a]), cmp.Compare(a, b))
+	})
+	return s.ins
+}
+
+// A gain is the room for members that a whole makes if it goes.
+type gain struct {
+	whole         int32
+	large, little int64 // members of the largest kind, and of the smallest
+}
+
+// staying lists the wholes that stay, those first that make the most room for what they cost.
+func (s *Solver) staying() []gain {
+	s.gains = s.gains[:0]
+	for w, in := range s.in {
+		if in || !s.allowed[w] {
+			continue
+		}
+		g := gain{whole: int32(w)}
+		for _, p := range s.partsOf(int32(w)) {
+			l, n := s.places(p.Site, p.Size)
+			large, little := s.places(p.Site, nil)
+			g.large, g.little = g.large+l-large, g.little+n-little
+		}
+		s.gains = append(s.gains, g)
+	}
+	slices.SortFunc(s.gains, func(a, b gain) int {
+		return cmp.Or(cmp.Compare(b.large, a.large), cmp.Compare(b.little, a.little),
+			s.wprices[a.whole].Compare(s.wprices[b.whole]), cmp.Compare(a.whole, b.whole))
+	})
+	s.pay(int64(4 * len(s.Wholes)))
+	return s.gains
+}
+
+// places returns how many members of the largest kind, or of the smallest, a site has room
+// for with all of its units gone, and more freed.
+func (s *Solver) places(i int32, more []int64) (large, little int64) {
+	room := s.roomWith(i)
+	for t, v := range more {
+		room[t] += v
+	}
+	return s.Kinds[0].fit(room), s.Kinds[len(s.Kinds)-1].fit(room)
+}
+
+// roomWith returns the room of a site with all of its units gone. It is good until the next
+// call.
+func (s *Solver) roomWith(i int32) []int64 {
+	s.spare = append(s.spare[:0], s.roomOf(i)...)
+	at := &s.sites[i]
+	for j, it := range s.items[at.item:at.items] {
+		if at.gone>>j&1 == 0 {
+			addTo(s.spare, s.Units[it.unit].Size, +1)
+		}
+	}
+	return s.spare
+}
+
+// fit returns how many members of a kind have room.
+func (k *Kind) fit(room []int64) int64 {
+	most := int64(1) << 20
+	for t, v := range k.Size {
+		if v > 0 {
+			most = min(most, max(room[t], 0)/v)
+		}
+	}
+	return most
+}
+
+// exchangeWholes looks for wholes that need not go, or others in their place.
+func (s *Solver) exchangeWholes(width int) (gained bool) {
+	if len(s.Wholes) == 0 {
+		return false
+	}
+	for _, w := range s.going() {
+		if s.done() {
+			return gained
+		}
+		gained = s.flipping(4, 2, w) || gained
+	}
+	ins := s.going()
+	for i, v := range ins { // two go less, one goes instead
+		for _, w := range ins[i+1:] {
+			if !s.in[v] || !s.in[w] {
+				continue
+			}
+			if s.done() {
+				return gained
+			}
+			if s.flipping(4, 2, v, w) {
+				gained = true
+				continue
+			}
+			for _, g := range s.first(width) {
+				if s.done() {
+					return gained
+				}
+				if s.flipping(3, 2, v, w, g.whole) {
+					gained = true
+					break
+				}
+			}
+		}
+	}
+	for _, w := range s.going() {
+		for _, g := range s.first(width) {
+			if s.done() {
+				return gained
+			}
+			if s.flipping(3, 2, w, g.whole) {
+				gained = true
+				break
+			}
+		}
+	}
+	if s.broke > 0 || len(s.Rows) > 0 || s.head(s.total) != (Price{}) {
+		for _, g := range s.first(width) {
+			if s.done() {
+				return gained
+			}
+			gained = s.flipping(3, 3, g.whole) || gained
+		}
+	}
+	return gained
+}
+
+// first returns the first of the wholes that stay.
+func (s *Solver) first(n int) []gain {
+	gains := s.staying()
+	return gains[:min(n, len(gains))]
+}
+
+// exchangeSites places the members on some sites anew: on all, if rows may decide; then on
+// each that has some, the dearest first, with a few others.
+func (s *Solver) exchangeSites() (gained bool) {
+	if n := len(s.sites) * (int(s.members) + 1); len(s.Kinds) == 1 && len(s.Rows) > 0 && n <= 1<<13 && !(s.widened && s.total == s.widest && s.broke == 0) {
+		s.everywhere()
+		s.width = min(max(1<<16/n, fewLabels), mostLabels)
+		gained = s.try(s.free, nil, siteStates)
+		s.width, s.widened, s.widest = 0, true, s.total
+	}
+	s.list = s.list[:0]
+	for i := range s.sites {
+		if s.sites[i].members > 0 {
+			s.list = append(s.list, int32(i))
+		}
+	}
+	slices.SortFunc(s.list, func(a, b int32) int {
+		return cmp.Or(s.sites[b].price.Compare(s.sites[a].price), cmp.Compare(a, b))
+	})
+	for _, i := range s.list {
+		for _, n := range [...][2]int{{4, 0}, {3, 2}} {
+			if s.done() {
+				return gained
+			}
+			s.around(nil)
+			s.enter(i)
+			s.widen(n[0], n[1])
+			if len(s.Kinds) > 1 && s.reinsert(s.free[:min(1+n[1]/2, len(s.free))], nil) {
+				gained = true
+				continue
+			}
+			gained = s.try(s.free, nil, siteStates) || gained
+		}
+	}
+	return gained
+}
+
+// everywhere begins an exchange with all sites.
+func (s *Solver) everywhere() {
+	s.around(nil)
+	for i := range s.sites {
+		s.enter(int32(i))
+	}
+}
+
+// wander makes exchanges of a few sites and the wholes there, drawn by numbers that are
+// always the same, until many in a row gain nothing.
+func (s *Solver) wander() {
+	for misses := 0; misses < 40+2*len(s.sites) && !s.done(); misses++ {
+		s.around(nil)
+		s.flips = s.flips[:0]
+		for range 2 + s.random(2) {
+			i := int32(s.random(len(s.sites)))
+			s.enter(i)
+			if on := s.wholesOn(i); len(on) > 0 && len(s.flips) < 3 {
+				w := on[s.random(len(on))]
+				if !slices.Contains(s.flips, w) && (s.in[w] || s.random(3) == 0) {
+					s.flips = append(s.flips, w)
+				}
+			}
+		}
+		for _, w := range s.flips {
+			for _, p := range s.partsOf(w) {
+				s.enter(p.Site)
+			}
+		}
+		s.widen(2, 2)
+		if len(s.flips) > 0 && !s.guide.promises(s, s.flips) {
+			continue
+		}
+		if len(s.Kinds) > 1 && misses%2 == 0 && s.reinsert(s.free, s.flips) || s.try(s.free, s.flips, siteStates) {
+			misses = -1
+		}
+	}
+}
+
+// random returns a number below n, by an xorshift.
+func (s *Solver) random(n int) int {
+	s.seed ^= s.seed << 13
+	s.seed ^= s.seed >> 7
+	s.seed ^= s.seed << 17
+	return int(s.seed>>33) % n
+}

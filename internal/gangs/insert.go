@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gangs
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/rows"
+)
+
+// A note is what a site was before members were put there.
+type note struct {
+	site, set int32
+	price     Price
+	counts    int32 // a row of Solver.noted
+}
+
+// note notes a site, for restore.
+func (s *Solver) note(i int32) {
+	at := &s.sites[i]
+	s.notes = append(s.notes, note{i, at.set, at.price, int32(len(s.noted))})
+	s.noted = append(s.noted, s.countOf(i)...)
+}
+
+// restore makes a site, which is counted, what it was.
+func (s *Solver) restore(n *note) {
+	i, at := n.site, &s.sites[n.site]
+	for k, was := range s.noted[n.counts : int(n.counts)+len(s.Kinds)] {
+		if now := s.countOf(i)[k]; now != was {
+			s.seat(i, int32(k), was-now)
+		}
+	}
+	at.set, at.price = n.set, n.price
+	s.take(i, +1)
+}
+
+// reinsert flips some wholes, takes the members off some sites, and places them again one by
+// one, the largest first, each where it costs least. It keeps that if it is better. The
+// sites must have all on which the wholes have parts.
+func (s *Solver) reinsert(sites, flips []int32) bool {
+	before, broke := s.worth(), s.broke
+	have := rows.Zeros(s.have, len(s.Kinds))
+	s.have, s.notes, s.noted = have, s.notes[:0], s.noted[:0]
+	for _, i := range sites {
+		s.note(i)
+		s.take(i, -1)
+		for k, n := range s.countOf(i) {
+			have[k] += n
+		}
+	}
+	for _, w := range flips {
+		s.flip(w)
+	}
+	for _, i := range sites {
+		for k, n := range s.countOf(i) {
+			if n > 0 {
+				s.seat(i, int32(k), -n)
+			}
+		}
+		s.set(i, s.sites[i].menu)
+	}
+	ok := true
+	for k := range s.Kinds {
+		for n := int32(0); ok && n < have[k]; n++ {
+			ok = s.insertOne(int32(k), broke > 0) && !(broke == 0 && before.Less(s.worth()))
+		}
+	}
+	s.pay(int64(len(s.sites) / 4 * (1 + len(s.notes))))
+	if now := s.over(&s.use); ok && s.better(now, broke, s.worth(), before) {
+		s.broke = now
+		s.guide.flipped(s, flips)
+		return true
+	}
+	for i := len(s.notes) - 1; i >= len(sites); i-- {
+		s.take(s.notes[i].site, -1)
+		s.restore(&s.notes[i])
+	}
+	for _, i := range sites {
+		s.take(i, -1)
+	}
+	for _, w := range flips {
+		s.flip(w)
+	}
+	for i := range sites {
+		s.restore(&s.notes[i])
+	}
+	return false
+}
+
+// insertOne places one member where it costs least, and notes the site before that. Rows are
+// kept unless they may be passed.
+func (s *Solver) insertOne(kind int32, pass bool) bool {
+	const tries = 8
+	s.banned = s.banned[:0]
+	for range tries {
+		best := int32(-1)
+		var top *site
+		for i := range s.sites {
+			at := s.margin(int32(i), kind)
+			if at.mayMore && (best < 0 || at.more.Less(top.more)) && !slices.Contains(s.banned, int32(i)) {
+				best, top = int32(i), at
+			}
+		}
+		if best < 0 {
+			return false
+		}
+		s.note(best)
+		s.take(best, -1)
+		s.seat(best, kind, +1)
+		s.needFor(best, s.loadOf(best))
+		set := s.next(best, top.menu)
+		for set >= 0 && !s.mayGo(best, set, pass) {
+			set = s.next(best, set+1)
+		}
+		if set >= 0 {
+			s.set(best, set)
+			return true
+		}
+		last := len(s.notes) - 1
+		s.restore(&s.notes[last])
+		s.noted, s.notes = s.noted[:s.notes[last].counts], s.notes[:last]
+		s.banned = append(s.banned, best)
+	}
+	return false
+}
+
+// mayGo reports whether a set may go from a site, which is not counted.
+func (s *Solver) mayGo(i, set int32, pass bool) bool {
+	if !pass {
+		use := s.use
+		use.add(&s.sets[set].use, +1)
+		if s.over(&use) > 0 {
+			return false
+		}
+	}
+	return s.spares(i, set)
+}
+
+// start makes a plan from nothing: the wholes go that make the most room, as many as it
+// takes, and the members are where they cost least.
+func (s *Solver) start() bool {
+	s.empty()
+	for w := range s.Wholes {
+		if s.weighing && s.allowed[w] && s.Wholes[w].Use == (Use{}) {
+			s.flip(int32(w)) // it is for nothing
+		}
+	}
+	if len(s.Kinds) == 1 && len(s.sites)*int(s.members) <= 1<<14 {
+		return s.startAlike()
+	}
+	s.notes, s.noted = s.notes[:0], s.noted[:0]
+	for i := range s.sites {
+		s.set(int32(i), s.sites[i].menu)
+	}
+	for k := range s.Kinds {
+		for range s.Kinds[k].Count {
+			for !s.insertOne(int32(k), false) && !s.insertOne(int32(k), true) {
+				gains := s.staying()
+				if len(gains) == 0 {
+					return false
+				}
+				if !s.letGo(s.pick(gains, gains[0].large > 0)) {
+					return false
+				}
+			}
+			s.notes, s.noted = s.notes[:0], s.noted[:0]
+		}
+	}
+	s.broke = s.over(&s.use)
+	return true
+}
+
+// pick returns the first of some wholes, or the one that frees most: two of those on a site
+// may make room together.
+func (s *Solver) pick(gains []gain, first bool) int32 {
+	best := gains[0].whole
+	for _, g := range gains {
+		if !first && s.sizeOf(g.whole) > s.sizeOf(best) {
+			best = g.whole
+		}
+	}
+	return best
+}
+
+// startAlike is start for members that are alike: a programme over all sites.
+func (s *Solver) startAlike() bool {
+	var room int64
+	for i := range s.sites {
+		if s.takes(int32(i), 0) {
+			large, _ := s.places(int32(i), nil)
+			room += large
+		}
+	}
+	for room < int64(s.members) {
+		gains := s.staying()
+		if len(gains) == 0 {
+			return false
+		}
+		w := s.pick(gains, gains[0].large > 0)
+		s.flip(w)
+		room += gains[slices.IndexFunc(gains, func(g gain) bool { return g.whole == w })].large
+	}
+	s.everywhere()
+	g := &s.programme
+	g.have = append(g.have[:0], s.members)
+	for {
+		if !g.begin(allStates) {
+			return false
+		}
+		q := question{sites: s.free, any: true, broke: 1}
+		v := s.run(&q)
+		if v.found && v.broke > 0 && !s.weighing {
+			q.thrifty = true
+			if t := s.run(&q); !t.found || t.broke >= v.broke {
+				q.thrifty = false
+				v = s.run(&q)
+			} else {
+				v = t
+			}
+		}
+		if v.found {
+			s.enact(s.free, v)
+			return true
+		}
+		gains := s.staying() // gangs may lose less than was counted
+		if len(gains) == 0 {
+			return false
+		}
+		s.flip(gains[0].whole)
+	}
+}
+
+// letGo lets a whole go, with the members placed as they are. It reports whether menus have
+// sets for that.
+func (s *Solver) letGo(w int32) bool {
+	for _, p := range s.partsOf(w) {
+		s.take(p.Site, -1)
+	}
+	s.flip(w)
+	for _, p := range s.partsOf(w) {
+		i := p.Site
+		s.needFor(i, s.loadOf(i))
+		set := s.next(i, s.sites[i].menu)
+		if set < 0 { // there was room without it, but perhaps no such set
+			return false
+		}
+		s.set(i, set)
+	}
+	return true
+}

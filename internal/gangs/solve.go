@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gangs
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/rows"
+)
+
+// A Solver looks for the cheapest plan of a problem. The zero Solver is ready; one that has
+// solved problems before allocates nothing for others of their size. It is not for
+// concurrent use.
+type Solver struct {
+	// Meter is charged for all steps, and ends the search early if it is stopped.
+	Meter *least.Meter
+	// Offer is shown every plan that might be the best. It reports whether the plan is
+	// lawful, and may take away who need not go.
+	Offer func(*Selection) bool
+	// Any ends the search at the first plan.
+	Any bool
+
+	plan
+	programme programme
+	guide     guide
+
+	purse      int64 // steps that may still be taken
+	found      bool
+	best       Selection
+	last       Selection // what was offered last
+	least      ceiling   // with everybody above it out there are too few places
+	highest    uint      // the length of the largest price
+	members    int32     // of all kinds
+	ranks      []int64   // ascending
+	priorities []int64
+
+	end     int64 // of the purse: an improvement ends there,
+	lawful  bool  // or if no row is passed
+	width   int   // labels of a state, if more than usual
+	widened bool  // the programme over all sites has had this plan:
+	widest  Price
+	seed    uint64
+	mark    []int32 // by site: the exchange that it was entered for last
+	marks   int32
+
+	// Scratch.
+	free, flips, ins, list, banned, have, noted []int32
+	spare                                       []int64
+	gains                                       []gain
+	notes                                       []note
+}
+
+// Solve looks for the cheapest plan, in so many steps, beginning with one that is known or
+// with none. It returns the best one, which is kept until the next call, or nil, and
+// whether no plan is cheaper by the levels of its cost.
+func (s *Solver) Solve(p *Problem, start *Selection, steps int64) (best *Selection, proven bool) {
+	s.Problem, s.purse, s.found, s.weighing = p, steps, false, false
+	s.members, s.least = 0, noCeiling()
+	for k := range p.Kinds {
+		s.members += p.Kinds[k].Count
+	}
+	s.ranks = p.heights(s.ranks[:0], func(rank, _ int64) int64 { return rank })
+	s.priorities = p.heights(s.priorities[:0], func(_, priority int64) int64 { return priority })
+	if start != nil {
+		s.found = true
+		s.best.copyFrom(start)
+		p.judge(&s.best)
+	}
+	proven = s.search()
+	if !s.found {
+		return nil, false
+	}
+	return &s.best, proven
+}
+
+// search looks for plans with nobody first whose price has bits from Head on.
+func (s *Solver) search() bool {
+	l := noCeiling()
+	if l.plain = true; !s.found || s.head(s.best.price) != (Price{}) {
+		if s.reaches(&l) && s.fresh(l) {
+			return s.lower()
+		}
+		if l.plain = false; !s.found && !s.fresh(l) {
+			return false
+		}
+	}
+	return s.lower()
+}
+
+// lower looks for plans below lower ceilings than that of the best one, and then makes that
+// cheaper.
+func (s *Solver) lower() bool {
+	if s.Any {
+		return false
+	}
+	if s.head(s.best.price) != (Price{}) {
+		s.again(noCeiling()) // the fewest of these come first
+	}
+	s.descend()
+	return s.again(s.below(&s.best))
+}
+
+// pay charges for steps.
+func (s *Solver) pay(steps int64) {
+	s.purse -= steps
+	if s.Meter != nil {
+		s.Meter.Pay(steps)
+	}
+}
+
+func (s *Solver) stopped() bool { return s.purse <= 0 || s.Meter != nil && s.Meter.Stopped }
+
+// prepare makes the plan that of nothing done, below a ceiling.
+func (s *Solver) prepare() {
+	s.mark, s.marks = rows.Zeros(s.mark, len(s.sites)), 0
+	s.seed = 0x9e3779b97f4a7c15
+	s.pay(int64(len(s.sets) + len(s.items)))
+}
+
+// fresh looks for a plan from nothing below a ceiling, and offers it as soon as it is lawful.
+// If rows are in the way it looks for one by what it uses of them alone.
+func (s *Solver) fresh(l ceiling) bool {
+	purse := s.purse
+	share := purse / 4 * 3
+	if s.found {
+		share = purse / 4 // most is for making the best plan cheaper
+	}
+	s.purse = share
+	defer func() { s.purse = purse - (share - s.purse) }()
+	s.begin(l)
+	s.prepare()
+	if !s.start() {
+		return false
+	}
+	return (s.broke == 0 || s.relax(l)) && s.offer()
+}
+
+// relax looks for a plan that passes no row: the cheapest by what is used of them, each use
+// at a price. Prices of rows that are passed rise then, and others fall. It reports whether
+// there is one.
+func (s *Solver) relax(l ceiling) bool {
+	const rounds, unit = 5, 1 << 10
+	defer func() { s.weighing = false }()
+	s.weighing = true
+	for r := range s.Rows {
+		if s.weights[r] = unit; s.Rows[r].Over != (Price{}) {
+			s.weights[r] = 0
+		}
+	}
+	last := Use{-1}
+	for range rounds {
+		s.begin(l)
+		if s.prepare(); !s.start() {
+			return false
+		}
+		if s.improve(true); s.broke == 0 || s.stopped() || s.use == last || len(s.Rows) == 1 {
+			break
+		}
+		last = s.use
+		for r := range s.Rows {
+			if s.use[r] > s.Rows[r].Room {
+				s.weights[r] += s.weights[r] / 2
+			} else {
+				s.weights[r] -= s.weights[r] / 3
+			}
+		}
+	}
+	if s.weighing = false; s.broke > 0 {
+		s.begin(l)
+		if s.prepare(); !s.start() {
+			return false
+		}
+		s.improve(true)
+	}
+	return s.broke == 0
+}
+
+// again makes the best plan cheaper, below a ceiling that admits it, and reports whether it is
+// proven to be the cheapest.
+func (s *Solver) again(l ceiling) bool {
+	known := s.open(l, &s.best)
+	if s.prepare(); !known {
+		return false
+	}
+	if s.jobs() {
+		was := s.worth()
+		if !s.start() || s.broke > 0 || !s.worth().Less(was) {
+			s.reopen(&s.best)
+		}
+	}
+	s.improve(false)
+	if s.broke == 0 {
+		s.offer()
+	}
+	return !s.jobs() && s.broke == 0 && s.guide.proves(s)
+}
+
+// jobs reports whether a whole goes.
+func (s *Solver) jobs() bool { return slices.Contains(s.in, true) }
+
+// offer offers the plan, and makes it the best one if it is lawful and cheaper.
+func (s *Solver) offer() bool {
+	s.write(&s.last)
+	if s.Offer != nil && !s.Offer(&s.last) {
+		return false
+	}
+	if s.judge(&s.last); !s.found || s.compare(&s.last, &s.best) < 0 {
+		s.found = true
+		s.best.copyFrom(&s.last)
+	}
+	return true
+}
+
+// reaches reports whether there are places enough with everybody gone whom a ceiling admits,
+// by counts: for the members no smaller than one, in places of its size.
+func (s *Solver) reaches(l *ceiling) bool {
+	g := &s.guide
+	g.count(s)
+	g.sums = rows.Zeros(g.sums, len(g.kinds))
+	s.list = rows.Zeros(s.list, len(s.Gangs)) // 1: goes as a whole
+	s.room = s.room[:0]
+	for i := range s.Sites {
+		s.room = append(s.room, s.Sites[i].Free...)
+	}
+	for w := range s.Wholes {
+		if h := &s.Wholes[w]; s.letsWhole(l, h) {
+			if h.Gang >= 0 {
+				s.list[h.Gang] = 1
+			}
+			for _, p := range s.partsOf(int32(w)) {
+				addTo(s.roomOf(p.Site), p.Size, +1)
+			}
+		}
+	}
+	for i := range s.Sites {
+		at := &s.Sites[i]
+		for u := at.First; u < at.End; u++ {
+			if unit := &s.Units[u]; (unit.Gang < 0 || s.list[unit.Gang] == 0) && s.letsUnit(l, unit) {
+				addTo(s.roomOf(int32(i)), unit.Size, +1)
+			}
+		}
+		for n, k := range g.kinds {
+			g.sums[n] += s.Kinds[k].fit(s.roomOf(int32(i)))
+		}
+	}
+	s.pay(int64(len(s.Sites)+len(s.Units)) / 4)
+	for n, sum := range g.sums {
+		if sum < g.needed[n] {
+			return false
+		}
+	}
+	return true
+}
+
+// descend looks for the lowest ceiling for which there is a plan, between one for which there
+// could be and that of the best plan: of the rank, and then of the priority. Plans that are
+// not found may be there, so the search by halves may miss the lowest.
+func (s *Solver) descend() {
+	failed := -1 // so many who may go were not enough
+	s.least = s.below(&s.best)
+	for _, byRank := range [...]bool{true, false} {
+		l := s.below(&s.best)
+		values, part, floor := s.priorities, &l.priority, &s.least.priority
+		if byRank {
+			values, part, floor = s.ranks, &l.rank, &s.least.rank
+		}
+		to, _ := slices.BinarySearch(values, *part)
+		if byRank {
+			l.priority = math.MaxInt64
+		}
+		from := sort.Search(to, func(i int) bool {
+			*part = values[i]
+			return s.reaches(&l)
+		})
+		if from < len(values) {
+			*floor = values[from]
+		}
+		for at := from; from < to && !s.stopped(); at = (from + to) / 2 {
+			*part = values[at]
+			if n := s.admitted(&l); n > failed && s.fresh(l) && s.fewest(l) {
+				to = at
+			} else {
+				from, failed = at+1, max(failed, n)
+			}
+		}
+	}
+}
+
+// admitted counts who may go below a ceiling.
+func (s *Solver) admitted(l *ceiling) (n int) {
+	for i := range s.Units {
+		if s.letsUnit(l, &s.Units[i]) {
+			n++
+		}
+	}
+	for i := range s.Wholes {
+		if s.letsWhole(l, &s.Wholes[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// fewest makes the plan that was offered last cheaper if some go whose prices have bits from
+// Head on, and reports whether the best plan is below the ceiling now: with more of them it
+// is not.
+func (s *Solver) fewest(l ceiling) bool {
+	if !l.plain {
+		known := s.open(l, &s.last)
+		if s.prepare(); known {
+			if s.improve(false); s.broke == 0 {
+				s.offer()
+			}
+		}
+	}
+	return s.best.rank <= l.rank && s.best.priority <= l.priority
+}

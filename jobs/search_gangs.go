@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/gangs"
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// An exchanger states a case for the solver of gangs, shows it the best plan so far, and
+// offers what it finds. What its problem does not say is checked when a plan is offered:
+// further bounds, what queues need, and budgets. So a plan may be refused that the solver
+// takes for lawful, and none is offered that is not.
+type exchanger struct {
+	*search
+	solver  gangs.Solver
+	problem gangs.Problem
+	layout  gangs.Layout
+	start   gangs.Selection
+
+	wanted  []int   // the types of the problem
+	sites   []int32 // hosts
+	siteOf  []int32 // by host, or -1
+	unitOf  []int32 // by unit, its row in the problem, or -1
+	singles []int32 // units, by row of the problem
+	wholly  []int32 // whole gangs, by row of the problem
+	amounts []int64 // what is wanted of sizes, row by row
+	closed  []bool  // by site and kind
+	bounds  []bounded
+	potent  []int64 // what could go of each bound, by type
+	counts  []int32
+	low     []hostCost
+}
+
+// A bounded is a type of a bound that those who may go could pass, or a soft budget.
+type bounded struct {
+	bound, typ int32 // the type is -1 for a budget
+	room       int64
+}
+
+// mostSites is how many hosts are looked at: of more those that have members, and those where
+// the least must go for a member of the largest kind, or of the smallest.
+const mostSites = 256
+
+// The parts of a price, those of levels first.
+const (
+	partOptedOut = iota
+	partOverrun
+	partOriginators
+	partJobs
+	partOwn
+	partVictims
+	partRanks
+	partPriorities
+	partExcess
+	partWork
+	numParts
+)
+
+// exchange looks for cheaper plans than the best one, or for one at all.
+func (x *exchanger) exchange() {
+	if x.asker.asks() || !x.state() {
+		return
+	}
+	s := &x.solver
+	if s.Offer == nil {
+		s.Offer = x.offer
+	}
+	s.Meter, s.Any = &x.effort.Meter, x.eager
+	var start *gangs.Selection
+	if x.best.found && x.translate(x.best.at, x.best.chosen) {
+		start = &x.start
+	}
+	if x.purse < 0 { // racks share one
+		const part, most = 6, 1 << 21
+		if x.purse = most; x.effort.set {
+			x.purse = x.most >> part
+		}
+	}
+	steps := min(x.purse, x.rest())
+	before := x.effort.Used
+	best, proven := s.Solve(&x.problem, start, steps)
+	x.purse -= x.effort.Used - before
+	if proven && best != nil && x.best.found && x.search.proof == victims.NoProof {
+		x.search.proof = victims.ProofLevels
+	}
+}
+
+// state states the problem. It reports false if that is of no use.
+func (x *exchanger) state() bool {
+	if !x.chooseSites() {
+		return false
+	}
+	p := &x.problem
+	x.wanted = x.wanted[:0]
+	p.Scarce = 0
+	scarce := x.fill.scarcest()
+	for t := range x.wants.All() {
+		if t == scarce {
+			p.Scarce = len(x.wanted)
+		}
+		x.wanted = append(x.wanted, t)
+	}
+	p.Types, p.Partial = len(x.wanted), len(x.sites) < len(x.hosts)
+	x.amounts = x.amounts[:0]
+	p.Kinds = p.Kinds[:0]
+	for i := range x.kinds {
+		k := &x.kinds[i]
+		p.Kinds = append(p.Kinds, gangs.Kind{Size: x.project(k.size), Count: k.end - k.first})
+	}
+	p.Gangs = p.Gangs[:0]
+	for i := range x.gangs {
+		p.Gangs = append(p.Gangs, int32(x.gangs[i].surplus))
+	}
+	x.listUnits()
+	x.listWholes()
+	x.layOut()
+	x.findRows()
+	x.priceAll()
+	return p.Types > 0 && len(x.sites) > 0
+}
+
+// project returns what a size has of the wanted types.
+func (x *exchanger) project(size resources.Vector) []int64 {
+	from := len(x.amounts)
+	for _, t := range x.wanted {
+		x.amounts = append(x.amounts, size.At(t))
+	}
+	return x.amounts[from:len(x.amounts):len(x.amounts)]
+}
+
+// chooseSites chooses the hosts that are sites. It reports false if members are on more of
+// them than are looked at.
+func (x *exchanger) chooseSites() bool {
+	x.siteOf, x.sites = rows.Zeros(x.siteOf, len(x.hosts)), x.sites[:0]
+	for h := range x.hosts {
+		if x.siteOf[h] = -1; x.takesAny(int32(h)) {
+			x.sites = append(x.sites, int32(h))
+		}
+	}
+	x.spend(len(x.hosts) / 4)
+	if len(x.sites) > mostSites {
+		if !x.cheapestSites() {
+			return false
+		}
+		x.sites = x.sites[:0]
+		for h, s := range x.siteOf {
+			if s == 0 {
+				x.sites = append(x.sites, int32(h))
+			}
+		}
+	}
+	for i, h := range x.sites {
+		x.siteOf[h] = int32(i)
+	}
+	return true
+}
+
+// cheapestSites marks those that are looked at.
+func (x *exchanger) cheapestSites() bool {
+	n := 0
+	mark := func(h int32) {
+		if h >= 0 && x.siteOf[h] < 0 {
+			x.siteOf[h] = 0
+			n++
+		}
+	}
+	if x.best.found {
+		for _, h := range x.best.at {
+			mark(h)
+		}
+		for _, u := range x.best.chosen {
+			for _, i := range x.tasksOf(u) {
+				mark(x.cands[i].host)
+			}
+		}
+	}
+	if n > mostSites*3/4 {
+		return false
+	}
+	for i, k := range [...]*kind{&x.kinds[0], &x.kinds[len(x.kinds)-1]} {
+		x.low = x.low[:0]
+		for _, h := range x.sites {
+			if x.siteOf[h] == 0 || !x.takes(h, k) {
+				continue
+			}
+			x.lacks(k.size, x.hosts[h].free)
+			if low, ok := x.least(h, x.search.lack); ok {
+				x.low = append(x.low, hostCost{h, low})
+			}
+		}
+		slices.SortFunc(x.low, func(a, b hostCost) int {
+			return cmp.Or(a.low.compareLevels(&b.low), cmp.Compare(a.host, b.host))
+		})
+		for _, o := range x.low[:min(len(x.low), (mostSites-n)/(2-i))] {
+			mark(o.host)
+		}
+	}
+	x.spend(2 * len(x.hosts))
+	return true
+}
+
+// listUnits lists the sites and who may go alone there.
+func (x *exchanger) listUnits() {
+	p := &x.problem
+	p.Sites, p.Units, x.singles = p.Sites[:0], p.Units[:0], x.singles[:0]
+	x.unitOf = rows.Zeros(x.unitOf, len(x.units))
+	x.spend(len(x.units) / 8)
+	p.Closed = nil
+	closed := false
+	x.closed = rows.Zeros(x.closed, len(x.sites)*len(x.kinds))
+	for s, h := range x.sites {
+		from := int32(len(x.singles))
+		for _, u := range x.unitsOn(h) {
+			unit := &x.units[u]
+			if !unit.whole && resources.Positive(unit.Size)&x.wants != 0 {
+				x.singles = append(x.singles, u)
+			}
+		}
+		slices.SortFunc(x.singles[from:], func(a, b int32) int { return byCost(&x.units[a], &x.units[b]) })
+		p.Sites = append(p.Sites, gangs.Site{Free: x.project(x.hosts[h].free), First: from, End: int32(len(x.singles))})
+		for k := range x.kinds {
+			if !x.takes(h, &x.kinds[k]) {
+				closed, x.closed[s*len(x.kinds)+k] = true, true
+			}
+		}
+	}
+	if closed {
+		p.Closed = x.closed
+	}
+	for row, u := range x.singles {
+		unit := &x.units[u]
+		gang := int32(-1)
+		if unit.gang >= 0 && x.gangs[unit.gang].counted {
+			gang = unit.gang
+		}
+		x.unitOf[u] = int32(row)
+		p.Units = append(p.Units, gangs.Unit{
+			Size: x.project(unit.Size), Gang: gang,
+			Rank: unit.Levels[rulebook.LevelRank], Priority: unit.Levels[rulebook.LevelPriority],
+		})
+	}
+}
+
+// listWholes lists the running gangs that may go as a whole and run on some site.
+func (x *exchanger) listWholes() {
+	p := &x.problem
+	p.Wholes, p.Parts, x.wholly = p.Wholes[:0], p.Parts[:0], x.wholly[:0]
+	for u := int32(len(x.units) - x.wholes); u < int32(len(x.units)); u++ {
+		x.wholly = append(x.wholly, u)
+	}
+	slices.SortFunc(x.wholly, func(a, b int32) int { return byCost(&x.units[a], &x.units[b]) })
+	x.wholly = slices.DeleteFunc(x.wholly, func(u int32) bool {
+		unit := &x.units[u]
+		first := len(p.Parts)
+		for _, i := range x.tasksOf(u) {
+			h := x.cands[i].host
+			if h < 0 || x.siteOf[h] < 0 {
+				continue
+			}
+			at := first + slices.IndexFunc(p.Parts[first:], func(part gangs.Part) bool { return part.Site == x.siteOf[h] })
+			if at < first {
+				at = len(p.Parts)
+				p.Parts = append(p.Parts, gangs.Part{Site: x.siteOf[h], Size: x.project(nil)})
+			}
+			for n, t := range x.wanted {
+				p.Parts[at].Size[n] += x.cands[i].size.At(t)
+			}
+		}
+		if len(p.Parts) == first {
+			return true
+		}
+		gang := int32(-1)
+		if x.gangs[unit.gang].counted {
+			gang = unit.gang
+		}
+		x.unitOf[u] = int32(len(p.Wholes))
+		p.Wholes = append(p.Wholes, gangs.Whole{
+			Gang: gang, First: int32(first), End: int32(len(p.Parts)),
+			Rank: unit.Levels[rulebook.LevelRank], Priority: unit.Levels[rulebook.LevelPriority],
+		})
+		return false
+	})
+}
+
+// partsOf returns the values of the parts of a unit's price.
+func (x *exchanger) partsOf(u int32) (v [numParts]int64) {
+	const most = 1 << 50
+	unit := &x.units[u]
+	l := &unit.Levels
+	v[partOptedOut], v[partOriginators], v[partJobs] = l[rulebook.LevelOptedOut], l[rulebook.LevelOriginators], l[rulebook.LevelJobs]
+	for _, use := range unit.Uses {
+		if x.budgets.soft[use.Budget] == 0 {
+			v[partOverrun] += use.Count
+		}
+	}
+	v[partOwn] = min(l[rulebook.LevelOwn], most>>32)<<32 + l[rulebook.LevelOwnLow]
+	v[partVictims], v[partRanks], v[partPriorities] = l[rulebook.LevelVictims], l[rulebook.LevelSumRanks], l[rulebook.LevelSumPriorities]
+	if x.types == 1 {
+		v[partExcess] = unit.Size.At(0)
+	}
+	if v[partWork] = most; unit.Work.Len() < 60 {
+		work, _ := unit.Work.Int64()
+		v[partWork] = work >> 10
+	}
+	return v
+}
+
+// layOut finds out where the parts of prices are.
+func (x *exchanger) layOut() {
+	var most [numParts]uint64
+	for _, list := range [...][]int32{x.singles, x.wholly} {
+		for _, u := range list {
+			for i, v := range x.partsOf(u) {
+				most[i] += uint64(max(v, -v))
+			}
+			for _, use := range x.units[u].Uses {
+				most[partOverrun] += uint64(use.Count)
+			}
+		}
+	}
+	if x.types == 1 {
+		most[partExcess] += uint64(x.rem[0])
+	}
+	p, l := &x.problem, &x.layout
+	l.Reset()
+	for _, v := range most {
+		l.Add(v)
+	}
+	l.Settle()
+	p.Head, p.Levels = l.At(partOriginators), l.At(partPriorities)
+	p.Partial = p.Partial || !l.Whole(partExcess)
+	p.Waste = gangs.Price{}
+	if x.types == 1 && l.Whole(partWork) {
+		p.Waste = l.Price(partExcess, 1)
+	}
+}
+
+// findRows finds the sums that those who may go could pass: the ones with the least room.
+func (x *exchanger) findRows() {
+	x.bounds = x.bounds[:0]
+	x.potent = rows.Zeros(x.potent, len(x.rooms.Bounds)*x.types)
+	soft := rows.Zeros(x.counts, len(x.budgets.soft))
+	x.counts = soft
+	for _, list := range [...][]int32{x.singles, x.wholly} {
+		for _, u := range list {
+			for part := range x.units[u].All {
+				for _, b := range part.Bounds {
+					addTo(x.row(x.potent, int(b)), part.Size, +1)
+				}
+			}
+			for _, use := range x.units[u].Uses {
+				soft[use.Budget] += int32(use.Count)
+			}
+		}
+	}
+	for i := range x.gangs { // these are counted otherwise
+		if g := &x.gangs[i]; g.counted {
+			clear(x.row(x.potent, int(g.bounds[0])))
+		}
+	}
+	for b := range x.rooms.Bounds {
+		room := &x.rooms.Bounds[b].Room
+		for t := range room.Defined.All() {
+			if t < x.types && x.row(x.potent, b)[t] > max(room.Value.At(t), 0) {
+				x.bounds = append(x.bounds, bounded{int32(b), int32(t), max(room.Value.At(t), 0)})
+			}
+		}
+	}
+	slices.SortStableFunc(x.bounds, func(a, b bounded) int { return cmp.Compare(a.room, b.room) })
+	for b, n := range soft {
+		if left := x.budgets.soft[b]; left > 0 && int64(n) > left {
+			x.bounds = append(x.bounds, bounded{int32(b), -1, left})
+		}
+	}
+	x.bounds = x.bounds[:min(len(x.bounds), gangs.MostRows)]
+	p := &x.problem
+	p.Rows = p.Rows[:0]
+	for _, b := range x.bounds {
+		row := gangs.Row{Room: b.room}
+		if b.typ < 0 {
+			row.Over = x.layout.Price(partOverrun, 1)
+		}
+		p.Rows = append(p.Rows, row)
+	}
+}
+
+// useOf returns what a unit uses of rows.
+func (x *exchanger) useOf(u int32) (use gangs.Use) {
+	for r, b := range x.bounds {
+		if b.typ < 0 {
+			for _, take := range x.units[u].Uses {
+				if take.Budget == b.bound {
+					use[r] += take.Count
+				}
+			}
+			continue
+		}
+		for part := range x.units[u].All {
+			if slices.Contains(part.Bounds, b.bound) {
+				use[r] += part.Size.At(int(b.typ))
+			}
+		}
+	}
+	return use
+}
+
+// priceAll prices all units.
+func (x *exchanger) priceAll() {
+	price := func(u int32) (sum gangs.Price) {
+		for i, v := range x.partsOf(u) {
+			if i != partExcess || x.problem.Waste != (gangs.Price{}) {
+				sum = sum.Add(x.layout.Price(i, v))
+			}
+		}
+		return sum
+	}
+	for row, u := range x.singles {
+		x.problem.Units[row].Price, x.problem.Units[row].Use = price(u), x.useOf(u)
+	}
+	for row, u := range x.wholly {
+		x.problem.Wholes[row].Price, x.problem.Wholes[row].Use = price(u), x.useOf(u)
+	}
+}
+
+// translate sets x.start to a plan, and reports whether its members are on sites. Whom the
+// problem does not have is left out: they go for queues.
+func (x *exchanger) translate(at, chosen []int32) bool {
+	x.counts = rows.Zeros(x.counts, len(x.sites)*len(x.kinds))
+	for m, h := range at {
+		if x.siteOf[h] < 0 {
+			return false
+		}
+		x.counts[int(x.siteOf[h])*len(x.kinds)+int(x.kindOf[m])]++
+	}
+	x.start.Seats = x.start.Seats[:0]
+	for i, n := range x.counts {
+		if n > 0 {
+			x.start.Seats = append(x.start.Seats, gangs.Seat{Site: int32(i / len(x.kinds)), Kind: int32(i % len(x.kinds)), Count: n})
+		}
+	}
+	x.name(&x.start, chosen)
+	return true
+}
+
+// name sets who goes in a selection.
+func (x *exchanger) name(dst *gangs.Selection, chosen []int32) {
+	dst.Units, dst.Wholes = dst.Units[:0], dst.Wholes[:0]
+	for _, u := range chosen {
+		row := x.unitOf[u]
+		if x.units[u].whole {
+			if int(row) < len(x.wholly) && x.wholly[row] == u {
+				dst.Wholes = append(dst.Wholes, row)
+			}
+		} else if int(row) < len(x.singles) && x.singles[row] == u {
+			dst.Units = append(dst.Units, row)
+		}
+	}
+	slices.Sort(dst.Units)
+	slices.Sort(dst.Wholes)
+}
+
+// offer offers a selection if all laws allow it, and takes away whom it does not need.
+func (x *exchanger) offer(s *gangs.Selection) bool {
+	p := &x.partial
+	p.begin()
+	for _, w := range s.Wholes {
+		if !p.mayGo(x.wholly[w]) {
+			return false
+		}
+		p.choose(x.wholly[w])
+	}
+	for _, u := range s.Units {
+		if !p.mayGo(x.singles[u]) {
+			return false
+		}
+		p.choose(x.singles[u])
+	}
+	x.counts = rows.Zeros(x.counts, len(x.kinds))
+	for _, seat := range s.Seats {
+		for range seat.Count {
+			k := &x.kinds[seat.Kind]
+			p.seat(x.sorted[k.first+x.counts[seat.Kind]], x.sites[seat.Site])
+			x.counts[seat.Kind]++
+		}
+	}
+	p.load.set(p.at)
+	if slices.ContainsFunc(p.at, p.overfull) {
+		return false
+	}
+	if !p.queuesCovered() {
+		l := nobody()
+		for _, u := range p.chosen {
+			l.rank, l.priority = max(l.rank, x.units[u].Levels[rulebook.LevelRank]), max(l.priority, x.units[u].Levels[rulebook.LevelPriority])
+			l.plain = l.plain && x.units[u].Levels[rulebook.LevelOptedOut]+x.units[u].Levels[rulebook.LevelOriginators] == 0
+		}
+		if !p.coverQueues(l) && !p.coverQueues(noCeiling()) {
+			return false
+		}
+	}
+	if !p.finish() {
+		return false
+	}
+	x.name(s, p.chosen)
+	return true
+}
