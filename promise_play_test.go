@@ -31,7 +31,7 @@ type played struct {
 	moves   moves.Planner
 
 	pending []victims.Ask
-	jobs    []*jobs.Job
+	jobs    []*victims.Ask
 	ports   map[string][]string // by key
 	names   int                 // given to those who come back
 
@@ -55,7 +55,7 @@ func play(t *rapid.T) *played {
 	}
 	p.enter(load.Asks)
 	for _, j := range p.jobs {
-		p.must(cluster.SetMinMembers(j.Name, max(j.MinMembers, 1)))
+		p.must(cluster.SetMinMembers(j.Key, max(j.MinMembers, 1)))
 	}
 	p.asks.Blockers = p.blockers
 	p.gangs = jobs.Planner{Cluster: cluster, Rules: p.asks.Rules}
@@ -85,12 +85,12 @@ func (p *played) enter(asks []world.Ask) {
 			p.pending = append(p.pending, ask)
 			continue
 		}
-		j := &jobs.Job{
-			Name: "job-" + a.Key, Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority,
+		j := &victims.Ask{
+			Key: "job-" + a.Key, Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority,
 			MinMembers: rapid.IntRange(1, 3).Draw(p.T, "minimum"), PendingSince: ask.PendingSince,
 		}
 		for m := range rapid.IntRange(1, 3).Draw(p.T, "members") {
-			j.Members = append(j.Members, jobs.Member{Key: fmt.Sprintf("%s-%d", a.Key, m), Size: slices.Clone(ask.Size)})
+			j.Members = append(j.Members, victims.Member{Key: fmt.Sprintf("%s-%d", a.Key, m), Size: slices.Clone(ask.Size)})
 		}
 		j.MinMembers = min(j.MinMembers, len(j.Members))
 		p.jobs = append(p.jobs, j)

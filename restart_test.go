@@ -203,9 +203,9 @@ func drawAsk(t *rapid.T) event {
 
 // drawJob is a job that is decided, and its plan applied if there is one.
 func drawJob(t *rapid.T) event {
-	job := jobs.Job{Name: jobName(rapid.IntRange(0, 2).Draw(t, "job")), Priority: rapid.Int32Range(0, 9).Draw(t, "priority")}
+	job := victims.Ask{Key: jobName(rapid.IntRange(0, 2).Draw(t, "job")), Priority: rapid.Int32Range(0, 9).Draw(t, "priority")}
 	for i := range rapid.IntRange(1, 3).Draw(t, "members") {
-		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint(job.Name, "-", i), Size: drawSize(t)})
+		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint(job.Key, "-", i), Size: drawSize(t)})
 	}
 	leaf := rapid.IntRange(0, 9).Draw(t, "leaf")
 	return func(h *host) string {

@@ -351,9 +351,9 @@ func savedAnswers(h *host) (answers []string) {
 			}
 		}
 		for _, name := range []string{"new", "llm", "long", "jj"} {
-			job := jobs.Job{Name: name, Queue: q, Priority: 20}
+			job := victims.Ask{Key: name, Queue: q, Priority: 20}
 			for i := range 3 {
-				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint(name, "-", i), Size: resources.Vector{4, 4}})
+				job.Members = append(job.Members, victims.Member{Key: fmt.Sprint(name, "-", i), Size: resources.Vector{4, 4}})
 			}
 			var d jobs.Decision
 			err := h.gangs.Decide(&d, &job, h.now)

@@ -18,7 +18,7 @@ import (
 )
 
 // asideCase is a cluster in which asks share victims, and a task moves for an ask or a job.
-func asideCase(t testing.TB) (c *victims.Cluster, asks []victims.Ask, job jobs.Job) {
+func asideCase(t testing.TB) (c *victims.Cluster, asks []victims.Ask, job victims.Ask) {
 	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
 	w := &world.World{
 		Types: []string{"gpu"},
@@ -39,11 +39,11 @@ func asideCase(t testing.TB) (c *victims.Cluster, asks []victims.Ask, job jobs.J
 		asks = append(asks, ask)
 	}
 	queue, _ := c.Tree().Lookup("root.a")
-	return c, asks, jobs.Job{Name: "j", Queue: queue, Members: []jobs.Member{{Key: "j1", Size: []int64{4}}}}
+	return c, asks, victims.Ask{Key: "j", Queue: queue, Members: []victims.Member{{Key: "j1", Size: []int64{4}}}}
 }
 
 // asideCalls are the calls that try changes, with functions that are told of each question.
-func asideCalls(c *victims.Cluster, asks []victims.Ask, job *jobs.Job, asked func(what string)) map[string]func() (string, error) {
+func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked func(what string)) map[string]func() (string, error) {
 	rules := victims.Rules{
 		Filter: func(int, victims.NodeID) bool { asked("filter"); return true },
 		Exempt: func(victims.Exemption) (time.Time, bool) { asked("exempt"); return time.Time{}, false },

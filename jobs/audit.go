@@ -66,7 +66,7 @@ func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victi
 
 // named appends names that are none, or not different.
 func (a *Auditor) named(dst []victims.Violation) []victims.Violation {
-	if a.plan.Job.Name == "" {
+	if a.plan.Job.Key == "" {
 		dst = append(dst, victims.Violation{Of: "job", Law: finding.LawKey})
 	}
 	a.keys = a.keys[:0]
@@ -152,11 +152,11 @@ func (a *Auditor) state(now time.Time) {
 		ch.Accepts = a.asks
 	}
 	if a.first >= 0 {
-		ch.Ask = job.asker(a.first)
+		ch.Ask = job.MemberAsk(a.first)
 	}
-	ch.Ask.Queue, ch.Ask.Application, ch.Ask.Priority, ch.Ask.Job, ch.Ask.MayNot = job.Queue, job.Application, job.Priority, job.Name, job.MayNot
+	ch.Ask.Queue, ch.Ask.Application, ch.Ask.Priority, ch.Ask.Job, ch.Ask.NeverPreempts = job.Queue, job.Application, job.Priority, job.Key, job.NeverPreempts
 	for _, at := range a.plan.Placements {
-		m := &job.Members[at.Member]
+		m := job.MemberAsk(at.Member)
 		ch.Wants = append(ch.Wants, victims.Want{Key: m.Key, Size: m.Size, Class: m.Class, Node: at.Node, Further: at.Further})
 	}
 	if tree := a.Cluster.Tree(); a.Allowances != nil && 0 <= job.Queue && int(job.Queue) < tree.Len() {
@@ -219,7 +219,7 @@ func (a *Auditor) own(dst []victims.Violation, _ []victims.TaskID) []victims.Vio
 // that the job requires. Members that have places already come before those of the plan, for
 // they are bound to theirs.
 func (a *Auditor) domain(dst []victims.Violation) []victims.Violation {
-	depth := a.plan.Job.Domain
+	depth := a.plan.Job.DomainDepth
 	if depth <= 0 {
 		return dst
 	}

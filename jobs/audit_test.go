@@ -130,7 +130,7 @@ func TestAudit_NoPlan(t *testing.T) {
 		spoil func(*jobs.Plan)
 		want  string
 	}{
-		{"name", func(p *jobs.Plan) { p.Job.Name = "" }, "key: no name, or one that another member has"},
+		{"name", func(p *jobs.Plan) { p.Job.Key = "" }, "key: no name, or one that another member has"},
 		{"key", func(p *jobs.Plan) { p.Job.Members[1].Key = "j0" }, "key: member j0: no name, or one that another member has"},
 		{"no leaf", func(p *jobs.Plan) { p.Job.Queue = queue.Root }, "leaf: root: the job is of no leaf queue"},
 		{"no queue", func(p *jobs.Plan) { p.Job.Queue = -5 }, "leaf: the job is of no leaf queue"},

@@ -31,7 +31,7 @@ func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) [
 			return dst
 		}
 		if err := own.Apply(j.change(part, own.Version())); err != nil {
-			return append(dst, victims.Violation{Of: "job", Law: finding.LawKnown, Job: part.Plan.Job.Name})
+			return append(dst, victims.Violation{Of: "job", Law: finding.LawKnown, Job: part.Plan.Job.Key})
 		}
 		applied++
 	}
@@ -43,7 +43,7 @@ func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) [
 func (a *Auditor) members(dst []victims.Violation, j *Joint, part *Part, placed map[int]bool) []victims.Violation {
 	job := &part.Plan.Job
 	if len(part.Asks) != len(job.Members) || len(part.Asks) != len(part.Plan.Placements) {
-		return append(dst, victims.Violation{Of: "job", Law: finding.LawPlaced, Job: job.Name})
+		return append(dst, victims.Violation{Of: "job", Law: finding.LawPlaced, Job: job.Key})
 	}
 	last := -1
 	for n, i := range part.Asks {
@@ -63,7 +63,7 @@ func (a *Auditor) members(dst []victims.Violation, j *Joint, part *Part, placed 
 			{resources.Positive(m.Size) != resources.Positive(job.Members[0].Size), finding.LawTrigger},
 			{job.Priority != ask.Priority, finding.LawMember},
 			{job.Application != ask.Application, finding.LawApplication},
-			{ask.MayNot && !job.MayNot, finding.LawMayPreempt},
+			{ask.NeverPreempts && !job.NeverPreempts, finding.LawMayPreempt},
 			{ask.PendingSince.After(job.PendingSince), finding.LawDelay},
 			{ask.LastAttempt.After(job.LastAttempt), finding.LawInterval},
 			{ask.RequiredNode != "", finding.LawNode},

@@ -91,7 +91,7 @@ func BenchmarkGrants(b *testing.B) {
 			if err := c.Apply(change); err != nil {
 				b.Fatal(err)
 			}
-			if _, err := c.Cancel(job.Name); err != nil {
+			if _, err := c.Cancel(job.Key); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -112,7 +112,7 @@ func BenchmarkGrants(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			if err := c.Start(job.Name, benchNow); err != nil {
+			if err := c.Start(job.Key, benchNow); err != nil {
 				b.Fatal(err)
 			}
 		}

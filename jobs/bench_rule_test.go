@@ -67,7 +67,7 @@ func eachTask(b testing.TB, c *victims.Cluster, every int, change func(int, *vic
 }
 
 // ruledJob is a job of equal members for a cluster with a rule.
-func ruledJob(p *jobs.Planner, members int) *jobs.Job {
+func ruledJob(p *jobs.Planner, members int) *victims.Ask {
 	return gang(p.Cluster, members, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 }
 

@@ -59,11 +59,11 @@ func fullCluster(b testing.TB, nodes, tasks int) *victims.Cluster {
 	return c
 }
 
-func gang(c *victims.Cluster, members int, size func(i int) resources.Vector) *jobs.Job {
+func gang(c *victims.Cluster, members int, size func(i int) resources.Vector) *victims.Ask {
 	leaf, _ := c.Tree().Lookup("root.train")
-	job := &jobs.Job{Name: "train", Application: "train", Queue: leaf, Priority: 100}
+	job := &victims.Ask{Key: "train", Application: "train", Queue: leaf, Priority: 100}
 	for i := range members {
-		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: size(i)})
+		job.Members = append(job.Members, victims.Member{Key: fmt.Sprintf("train-%d", i), Size: size(i)})
 	}
 	return job
 }

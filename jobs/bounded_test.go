@@ -120,9 +120,9 @@ func TestRefusedJob_CostsLittleMoreThanItsAsk(t *testing.T) {
 			asks := victims.Planner{Cluster: c}
 			require.NoError(t, asks.Decide(&alone, &ask, workload.Now))
 			require.Equal(t, "no-victims", alone.Refusal.Reason)
-			job := jobs.Job{Name: "job", Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority, PendingSince: ask.PendingSince}
+			job := victims.Ask{Key: "job", Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority, PendingSince: ask.PendingSince}
 			for i := range 8 {
-				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: ask.Size})
+				job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: ask.Size})
 			}
 			var d jobs.Decision
 			p := jobs.Planner{Cluster: c}

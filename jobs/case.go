@@ -32,8 +32,9 @@ import (
 // candidate, or a job with all its members. Units are what engines choose.
 type jobCase struct {
 	c     *victims.Cluster
-	tree  *queue.Tree // with the guarantees that count
-	job   *Job
+	tree  *queue.Tree  // with the guarantees that count
+	job   *victims.Ask // own
+	own   victims.Ask  // what was asked, and memory for the next
 	now   time.Time
 	types int
 	order cost.Order // of costs
@@ -58,12 +59,13 @@ type jobCase struct {
 
 // begin makes the case one of a job at an instant. It fails if something is
 // wrong with the job.
-func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
+func (c *jobCase) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	tree, err := trees.Counting(p.Cluster.Tree(), &c.counting, p.Scarce)
 	if err != nil {
-		return fmt.Errorf("jobs: job %q: %w", job.Name, err)
+		return fmt.Errorf("jobs: job %q: %w", job.Key, err)
 	}
-	c.c, c.tree, c.job, c.now = p.Cluster, tree, job, now
+	fill(&c.own, job)
+	c.c, c.tree, c.job, c.now = p.Cluster, tree, &c.own, now
 	c.types = p.Cluster.Schema().Len()
 	c.order = rulebook.PlanOrder()
 	c.rules.begin(p, now)
@@ -171,7 +173,7 @@ func addTo(dst, v resources.Vector, sign int64) {
 
 // A roster is the members of the job by what the cluster says of them.
 type roster struct {
-	byKey    map[string]int32 // indices of Job.Members
+	byKey    map[string]int32 // indices of Ask.Members
 	unplaced []int            // those of the minimum without a place
 	further  []int            // those beyond it
 	held     []victims.TaskID // the grants of members
@@ -182,11 +184,11 @@ type roster struct {
 // have no place yet.
 func (r *roster) check(c *jobCase) error {
 	job := c.job
-	fail := func(err error) error { return fmt.Errorf("jobs: job %q: %w", job.Name, err) }
+	fail := func(err error) error { return fmt.Errorf("jobs: job %q: %w", job.Key, err) }
 	// In the order in which one would read the job: its name, its queue, its
 	// numbers.
 	switch {
-	case job.Name == "":
+	case job.Key == "":
 		return fail(victims.ErrEmpty)
 	case job.Queue < 0 || int(job.Queue) >= c.tree.Len():
 		return fail(fmt.Errorf("queue %d: %w", job.Queue, victims.ErrUnknown))
@@ -194,8 +196,10 @@ func (r *roster) check(c *jobCase) error {
 		return fail(fmt.Errorf("queue %s: %w", c.tree.Path(job.Queue), victims.ErrQueue))
 	case job.MinMembers < 0 || job.MinMembers > len(job.Members):
 		return fail(fmt.Errorf("minimum %d of %d members: %w", job.MinMembers, len(job.Members), victims.ErrRange))
-	case job.Domain < 0:
-		return fail(fmt.Errorf("domain of depth %d: %w", job.Domain, victims.ErrRange))
+	case job.DomainDepth < 0:
+		return fail(fmt.Errorf("domain of depth %d: %w", job.DomainDepth, victims.ErrRange))
+	case job.RequiredNode != "":
+		return fail(fmt.Errorf("requires node %q: %w", job.RequiredNode, victims.ErrState))
 	case len(job.Members) == 0:
 		return fail(fmt.Errorf("no members: %w", victims.ErrEmpty))
 	case !holdable(c.now):
@@ -247,11 +251,11 @@ func (r *roster) checkMembers(c *jobCase) error {
 }
 
 // checkMember checks a member and adds it to what is used.
-func (r *roster) checkMember(c *jobCase, m *Member) error {
+func (r *roster) checkMember(c *jobCase, m *victims.Member) error {
 	if id, ok := lookup(c.c, m.Key); ok {
 		// A member that has a place already must be of this job. Another's task
 		// of the same key is a mistake, and no member.
-		if t := c.c.TaskView(id); t.Queue != c.job.Queue || t.Job != "" && t.Job != c.job.Name {
+		if t := c.c.TaskView(id); t.Queue != c.job.Queue || t.Job != "" && t.Job != c.job.Key {
 			return fmt.Errorf("a task of queue %s and job %q has the key: %w", c.tree.Path(t.Queue), t.Job, victims.ErrDuplicate)
 		}
 		return nil // the cluster has checked its size, and counts it
@@ -337,7 +341,7 @@ func isLeaving(s victims.State) bool { return s == victims.Releasing || s == vic
 // Arrivals are the members that are to be placed now: the first ones of the
 // minimum that have no place.
 type arrivals struct {
-	todo     []int            // indices of Job.Members, ascending
+	todo     []int            // indices of Ask.Members, ascending
 	rem      resources.Vector // the sum of their sizes, as quotas call it
 	wants    resources.Mask   // the types of rem
 	kinds    []kind           // the largest first
@@ -351,7 +355,7 @@ type arrivals struct {
 type kind struct {
 	size  resources.Vector // of full length
 	types []int            // those with an amount: an explicit zero is no wanted type
-	// only is the member, as an index of Job.Members, that a node is reserved
+	// only is the member, as an index of Ask.Members, that a node is reserved
 	// for, and then it is alone in its kind; else -1.
 	only       int32
 	class      int32 // see filter

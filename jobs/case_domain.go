@@ -95,17 +95,17 @@ func (x *domains) hostsOf(d int32) []int32 {
 // the node is in none.
 func (x *domains) namesOf(c *jobCase, n victims.NodeID) (names []string, ok bool) {
 	list := c.c.NodeView(n).Domains
-	if len(list) < c.job.Domain {
+	if len(list) < c.job.DomainDepth {
 		return nil, false
 	}
-	return list[:c.job.Domain], true
+	return list[:c.job.DomainDepth], true
 }
 
 // settle finds the domain that members which have places bind the others to. It
 // reports false if no domain can have all members: some are placed in different
 // ones, or in none, or no node is in one.
 func (x *domains) settle(c *jobCase) bool {
-	if c.job.Domain == 0 {
+	if c.job.DomainDepth == 0 {
 		return true
 	}
 	var common []string

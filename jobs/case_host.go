@@ -28,7 +28,7 @@ type site struct {
 type host struct {
 	id   victims.NodeID
 	row  int32            // in the full case
-	only int32            // the member that it is reserved for, as an index of Job.Members, or -1
+	only int32            // the member that it is reserved for, as an index of Ask.Members, or -1
 	rank int64            // what placing a member on it costs by the caller's account
 	now  resources.Vector // what is free at present
 	free resources.Vector // what is free once what is leaving has gone
@@ -56,14 +56,14 @@ func (c *jobCase) findHosts() {
 		// A domain is known from its first node on, even if that takes no tasks:
 		// domains come in the order of all of their nodes.
 		domain := int32(0)
-		if depth := c.job.Domain; depth > len(n.Domains) {
+		if depth := c.job.DomainDepth; depth > len(n.Domains) {
 			continue
 		} else if depth > 0 {
 			domain = c.domains.row(n.Domains[:depth], id)
 		}
 		// A reservation for nobody in the job closes the node. If the member that
 		// it is for is placed already, the node is a host that takes nobody.
-		if n.ReservedFor != "" && n.ReservedFor != c.job.Name {
+		if n.ReservedFor != "" && n.ReservedFor != c.job.Key {
 			m, ok := c.byKey[n.ReservedFor]
 			if !ok {
 				continue
@@ -73,7 +73,7 @@ func (c *jobCase) findHosts() {
 		}
 		if !n.Unschedulable {
 			c.hosts = append(c.hosts, h)
-			if c.job.Domain > 0 {
+			if c.job.DomainDepth > 0 {
 				c.domains.of = append(c.domains.of, domain)
 			}
 		}
@@ -281,7 +281,7 @@ const (
 )
 
 // begin forgets all answers, and finds the classes of the members of a job.
-func (f *filter) begin(job *Job, hosts int) {
+func (f *filter) begin(job *victims.Ask, hosts int) {
 	f.classes, f.classOf = f.classes[:0], f.classOf[:0]
 	if f.caller == nil {
 		return

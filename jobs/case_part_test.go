@@ -34,10 +34,10 @@ func rosterIsSplit(t *rapid.T) {
 	c, q := oneQueue(t)
 	node, err := c.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{99}})
 	require.NoError(t, err)
-	job := &Job{Name: "j", Queue: q, MinMembers: minimum}
+	job := &victims.Ask{Key: "j", Queue: q, MinMembers: minimum}
 	for i, state := range states {
 		key := fmt.Sprintf("j%d", i)
-		job.Members = append(job.Members, Member{Key: key, Size: resources.Vector{1}})
+		job.Members = append(job.Members, victims.Member{Key: key, Size: resources.Vector{1}})
 		switch state {
 		case granted:
 			_, err = c.Reserve(&victims.Ask{Key: key, Queue: q, Size: resources.Vector{1}, Job: "j"}, node, time.Time{})

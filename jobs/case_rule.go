@@ -74,9 +74,9 @@ func (r *rules) prepare(c *jobCase) bool {
 // from it.
 func (r *rules) setAsk(c *jobCase) {
 	j := c.job
-	r.ask = victims.Ask{Key: j.Name, Application: j.Application, Queue: j.Queue, Priority: j.Priority, Job: j.Name}
+	r.ask = victims.Ask{Key: j.Key, Application: j.Application, Queue: j.Queue, Priority: j.Priority, Job: j.Key}
 	if len(c.unplaced) > 0 {
-		r.ask = j.asker(c.unplaced[0])
+		r.ask = j.MemberAsk(c.unplaced[0])
 	}
 }
 

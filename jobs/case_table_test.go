@@ -157,7 +157,7 @@ func TestNeeds_Table(t *testing.T) {
 // A host takes a member if it is reserved for nobody else and the filter lets it,
 // and a kind of members if it takes any of them.
 func TestHosts_Takes(t *testing.T) {
-	c := &jobCase{job: &Job{Members: []Member{{Class: 1}, {Class: 2}}}}
+	c := &jobCase{job: &victims.Ask{Members: []victims.Member{{Class: 1}, {Class: 2}}}}
 	c.hosts = []host{{id: 1, row: 0, only: -1}, {id: 2, row: 1, only: 1}, {id: 3, row: 2, only: -1}}
 	c.filter.caller = func(class int, node victims.NodeID) bool { return node != 3 || class == 2 }
 	c.filter.begin(c.job, 3)
@@ -254,9 +254,9 @@ func TestDomains_Settle(t *testing.T) {
 				_, err := c.AddNode(node)
 				require.NoError(t, err)
 			}
-			job := &Job{Name: "j", Queue: q, Domain: 1, Members: []Member{{Key: "last", Size: resources.Vector{1}}}}
+			job := &victims.Ask{Key: "j", Queue: q, DomainDepth: 1, Members: []victims.Member{{Key: "last", Size: resources.Vector{1}}}}
 			for i, at := range strings.Fields(test.placed) {
-				m := Member{Key: fmt.Sprint("m", i), Size: resources.Vector{1}}
+				m := victims.Member{Key: fmt.Sprint("m", i), Size: resources.Vector{1}}
 				job.Members = append(job.Members, m)
 				_, err := c.AddTask(&victims.Task{Key: m.Key, Queue: q, Node: victims.NodeID(1 + at[0] - '0'), Size: m.Size, Job: "j"})
 				require.NoError(t, err)

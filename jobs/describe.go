@@ -22,7 +22,7 @@ import (
 func (d *Decision) Describe(c *victims.Cluster) string {
 	w := &writer{c: c, p: &d.Plan}
 	j := &d.Plan.Job
-	switch who := plain.Name(j.Name); d.Outcome {
+	switch who := plain.Name(j.Key); d.Outcome {
 	// The zero Decision is one that nobody has made, and not a refusal.
 	case 0:
 		return "nothing is decided\n"
@@ -399,7 +399,7 @@ type breachReport struct {
 // Report returns a decision for encoding/json, as [victims.Decision.Report] does.
 func (d *Decision) Report(c *victims.Cluster) any {
 	p := &d.Plan
-	r := &report{Summary: d.Summary(c), Outcome: word.Or(d.Outcome), Job: p.Job.Name, Queue: p.Path, Priority: p.Job.Priority}
+	r := &report{Summary: d.Summary(c), Outcome: word.Or(d.Outcome), Job: p.Job.Key, Queue: p.Path, Priority: p.Job.Priority}
 	switch d.Outcome {
 	case victims.Fits, victims.Waits, victims.Preempts:
 		r.Plan = p.report(c.Schema())
@@ -421,7 +421,7 @@ func (d *Decision) Summary(c *victims.Cluster) string {
 		keys[i] = d.Plan.Victims[i].Key
 	}
 	return plain.Summary(fmt.Sprintf("job %s (%s, priority %d) runs once these have stopped: %s",
-		plain.Name(d.Plan.Job.Name), plain.Name(d.Plan.Path), d.Plan.Job.Priority, plain.Names(keys)))
+		plain.Name(d.Plan.Job.Key), plain.Name(d.Plan.Path), d.Plan.Job.Priority, plain.Names(keys)))
 }
 
 func (p *Plan) report(s *resources.Schema) *planReport {

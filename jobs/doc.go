@@ -5,7 +5,7 @@
 //
 // # Use
 //
-// A [Planner] answers one [Job] at a time with a [Decision], as in package victims:
+// A [Planner] answers one [victims.Ask] with members at a time with a [Decision], as in package victims:
 //
 //	planner := jobs.Planner{Cluster: cluster}
 //	var d jobs.Decision
@@ -20,7 +20,7 @@
 // whole or not at all:
 //
 //	err = cluster.RemoveTask(victim.Key)
-//	err = cluster.Start(job.Name, now)
+//	err = cluster.Start(job.Key, now)
 //
 // Or start all that have room by [victims.Cluster.StartReady]. The job keeps its minimum from
 // then on. [victims.Cluster.Grants] says who waits for whom since when, and
@@ -29,7 +29,7 @@
 // # Members
 //
 // Members that run or hold a grant keep their nodes and count. The first others, as many
-// as Job.MinMembers lacks, are placed together. The rest are placed one by one on what is
+// as Ask.MinMembers lacks, are placed together. The rest are placed one by one on what is
 // then free: they never cost a victim. A member that is leaving gets no place. While a
 // grant of the job cannot start, the job is in flight and gets no other plan.
 //

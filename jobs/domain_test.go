@@ -85,9 +85,9 @@ func TestDecide_DomainsPassedOver(t *testing.T) {
 	for _, minimum := range []int{0, 2} {
 		c := workload.Racks(5000, 280)
 		leaf, _ := c.Tree().Lookup("root.train")
-		job := &jobs.Job{Name: "train", Queue: leaf, Priority: 100, Domain: 1}
+		job := &victims.Ask{Key: "train", Queue: leaf, Priority: 100, DomainDepth: 1}
 		for i := range 16 {
-			job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
+			job.Members = append(job.Members, victims.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 		}
 		world.SetEveryMinimum(c, func(string) int { return minimum })
 		p := jobs.Planner{ByPriority: true, Cluster: c}
@@ -109,9 +109,9 @@ func BenchmarkDomains(b *testing.B) {
 		b.Run(fmt.Sprintf("nodes=5000/domains=280/members=16/gangs=%d", jobsOf), func(b *testing.B) {
 			c := workload.Racks(5000, 280)
 			leaf, _ := c.Tree().Lookup("root.train")
-			job := &jobs.Job{Name: "train", Queue: leaf, Priority: 100, Domain: 1}
+			job := &victims.Ask{Key: "train", Queue: leaf, Priority: 100, DomainDepth: 1}
 			for i := range 16 {
-				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
+				job.Members = append(job.Members, victims.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 			}
 			p := jobs.Planner{ByPriority: true, Cluster: c}
 			world.SetEveryMinimum(c, func(string) int { return jobsOf })
@@ -135,7 +135,7 @@ func TestDecide_DomainAndFilter(t *testing.T) {
 	cluster := racks()
 	run(cluster, "n3", "root.web", victims.Task{Key: "web", Size: resources.Vector{1}})
 	job := trainJob(cluster, 8)
-	job.Domain = 1
+	job.DomainDepth = 1
 	asked := make(map[string]int)
 	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Filter: func(_ int, n victims.NodeID) bool {
 		asked[cluster.NodeName(n)]++

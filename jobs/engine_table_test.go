@@ -103,9 +103,9 @@ func tableHost(t require.TestingT, c *victims.Cluster, n int, text string) {
 
 // deskOf is the desk of a job of some members in a cluster.
 func deskOf(t require.TestingT, p *Planner, leaf queue.ID, members []int64) *desk {
-	job := &Job{Name: "j", Queue: leaf, Priority: 9}
+	job := &victims.Ask{Key: "j", Queue: leaf, Priority: 9}
 	for i, size := range members {
-		job.Members = append(job.Members, Member{Key: fmt.Sprintf("j%d", i), Size: resources.Vector{size}})
+		job.Members = append(job.Members, victims.Member{Key: fmt.Sprintf("j%d", i), Size: resources.Vector{size}})
 	}
 	world.SetEveryMinimum(p.Cluster, func(job string) int {
 		n, err := strconv.Atoi(job[1:])

@@ -71,10 +71,10 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 			require.NoError(t, err)
 		}
 	}
-	job := &Job{Name: "j", Queue: q, Priority: 9}
+	job := &victims.Ask{Key: "j", Queue: q, Priority: 9}
 	first := size("member", 3)
 	for i := range rapid.SampledFrom([]int{1, 2, 2, 3, 4}).Draw(t, "members") {
-		m := Member{Key: fmt.Sprintf("j%d", i), Size: first}
+		m := victims.Member{Key: fmt.Sprintf("j%d", i), Size: first}
 		if !alike {
 			m.Size = size("member", 3)
 		}
@@ -424,7 +424,7 @@ func TestCeiling(t *testing.T) {
 // The caller's filter is asked once about a node and a class, whoever asks.
 func TestFilter_Once(t *testing.T) {
 	asked := 0
-	c := &jobCase{job: &Job{Members: []Member{{Class: 3}, {Class: -1}, {Class: 3}}}}
+	c := &jobCase{job: &victims.Ask{Members: []victims.Member{{Class: 3}, {Class: -1}, {Class: 3}}}}
 	c.hosts = []host{{id: 5, row: 0, only: -1}, {id: 6, row: 1, only: 2}}
 	c.filter.caller = func(class int, node victims.NodeID) bool { asked++; return class == 3 && node == 6 }
 	c.filter.begin(c.job, 2)

@@ -48,12 +48,12 @@ func ExampleJob_domain() {
 	})
 	check(err)
 
-	job := jobs.Job{Name: "llm", Queue: train, Members: []jobs.Member{
+	job := victims.Ask{Key: "llm", Queue: train, Members: []victims.Member{
 		{Key: "llm-0", Size: resources.Vector{8}}, {Key: "llm-1", Size: resources.Vector{8}},
 	}}
 	planner := jobs.Planner{Cluster: cluster}
 	var d jobs.Decision
-	for _, job.Domain = range []int{0, 1} {
+	for _, job.DomainDepth = range []int{0, 1} {
 		check(planner.Decide(&d, &job, now))
 		fmt.Print(d.Describe(cluster))
 	}

@@ -51,9 +51,9 @@ func must(err error) {
 }
 
 // trainJob wants two members of some gpus.
-func trainJob(cluster *victims.Cluster, gpus int64) *jobs.Job {
+func trainJob(cluster *victims.Cluster, gpus int64) *victims.Ask {
 	train, _ := cluster.Tree().Lookup("root.train")
-	return &jobs.Job{Name: "new", Queue: train, Priority: 10, Members: []jobs.Member{
+	return &victims.Ask{Key: "new", Queue: train, Priority: 10, Members: []victims.Member{
 		{Key: "new-0", Size: resources.Vector{gpus}},
 		{Key: "new-1", Size: resources.Vector{gpus}},
 	}}

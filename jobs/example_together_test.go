@@ -55,8 +55,8 @@ func ExamplePlanner_Together() {
 	planner := jobs.Planner{Cluster: cluster}
 	var alone jobs.Decision
 	for i := range asks {
-		check(planner.Decide(&alone, &jobs.Job{
-			Name: "web", Queue: research, Members: []jobs.Member{{Key: asks[i].Key, Size: asks[i].Size}},
+		check(planner.Decide(&alone, &victims.Ask{
+			Key: "web", Queue: research, Members: []victims.Member{{Key: asks[i].Key, Size: asks[i].Size}},
 		}, now))
 		fmt.Println(asks[i].Key, "alone stops", alone.Plan.Victims[0].Key)
 	}

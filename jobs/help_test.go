@@ -83,7 +83,7 @@ func (m *meanwhile) size() resources.Vector {
 func (m *meanwhile) task() (victims.Task, bool) {
 	var all []victims.TaskID
 	for id := range m.cluster.Tasks() {
-		if m.cluster.State(id) != victims.Granted && m.cluster.Job(id) != m.job.Name {
+		if m.cluster.State(id) != victims.Granted && m.cluster.Job(id) != m.job.Key {
 			all = append(all, id)
 		}
 	}
@@ -185,9 +185,9 @@ func TestHelp(t *testing.T) {
 	const promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\n"
 	for _, test := range []struct {
 		town, want string
-		change     func(*jobs.Planner, *jobs.Job)
+		change     func(*jobs.Planner, *victims.Ask)
 	}{
-		{town: promised + "job q 4", change: func(p *jobs.Planner, j *jobs.Job) { j.PendingSince = noon },
+		{town: promised + "job q 4", change: func(p *jobs.Planner, j *victims.Ask) { j.PendingSince = noon },
 			want: "what would help: room on any node, time, other policies of queues, other answers of Filter, Exempt and the like"},
 		{town: promised + "job q 4 never", want: "what would help: room on any node, other answers of Filter, Exempt and the like"},
 		{town: "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4",
@@ -197,7 +197,7 @@ func TestHelp(t *testing.T) {
 		{town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4",
 			want: "what would help: less usage of root.q, another guarantee or max"},
 		{town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", // its own leaf may come to have somebody
-			change: func(p *jobs.Planner, _ *jobs.Job) { p.OwnLeaf = victims.OwnMet },
+			change: func(p *jobs.Planner, _ *victims.Ask) { p.OwnLeaf = victims.OwnMet },
 			want:   "what would help: room on any node, less usage of root, more usage of root, another guarantee or max, other policies of queues, another priority, application or gang of a task, other answers of Filter, Exempt and the like"},
 		{town: promised + "job q 5",
 			want: "what would help: room on any node, less usage of root, more usage of root, another guarantee or max, other policies of queues, another priority, application or gang of a task, other answers of Filter, Exempt and the like"},

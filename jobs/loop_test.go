@@ -44,8 +44,8 @@ func carriedOut(t *rapid.T) {
 	if err := h.cluster.Apply(change); err != nil {
 		t.Fatalf("%v\n%v", err, h.c)
 	}
-	minimum := h.cluster.MinMembers(h.job.Name)
-	if want, set := h.c.Minimums[h.job.Name]; minimum != change.MinMembers && (!set || want != minimum) {
+	minimum := h.cluster.MinMembers(h.job.Key)
+	if want, set := h.c.Minimums[h.job.Key]; minimum != change.MinMembers && (!set || want != minimum) {
 		t.Fatalf("the job needs %d members, and the plan is for %d\n%v", minimum, change.MinMembers, h.c)
 	}
 	members := slices.Clone(h.d.Plan.Placements)
@@ -57,14 +57,14 @@ func carriedOut(t *rapid.T) {
 		t.Fatalf("a second plan on top of the first: %s\n%v", h.said(), h.c)
 	}
 	for _, key := range stops {
-		if g, _ := h.cluster.Grant(h.job.Name); !slices.Contains(g.Leaving, key) || len(g.Returned) > 0 {
+		if g, _ := h.cluster.Grant(h.job.Key); !slices.Contains(g.Leaving, key) || len(g.Returned) > 0 {
 			t.Fatalf("%v, and %s has not gone\n%v", g, key, h.c)
 		}
 		if err := h.cluster.RemoveTask(key); err != nil {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
 	}
-	if g, ok := h.cluster.Grant(h.job.Name); !ok || len(g.Leaving) > 0 || len(g.Places) != len(members) || !g.Since.Equal(now) {
+	if g, ok := h.cluster.Grant(h.job.Key); !ok || len(g.Leaving) > 0 || len(g.Places) != len(members) || !g.Since.Equal(now) {
 		t.Fatalf("%v after %v\n%v", g, stops, h.c)
 	}
 	h.leave(t) // what left by itself has gone as well
@@ -75,7 +75,7 @@ func carriedOut(t *rapid.T) {
 	if h.d.Outcome != victims.Fits {
 		t.Fatalf("all have gone, and the job is %s\n%v", h.said(), h.c)
 	}
-	if err := h.cluster.Start(h.job.Name, now); err != nil {
+	if err := h.cluster.Start(h.job.Key, now); err != nil {
 		t.Fatalf("%v\n%v", err, h.c)
 	}
 	h.decide("started")

@@ -21,24 +21,25 @@ func TestDecide_Errors(t *testing.T) {
 	const text = "queue q\nqueue low\nnode n1 4\ntask v low n1 4\ntask o q n1 0 job=other\njob q 1,2"
 	for _, test := range []struct {
 		name  string
-		spoil func(*jobs.Job)
+		spoil func(*victims.Ask)
 		kind  error
 		said  string
 	}{
-		{"no name", func(j *jobs.Job) { j.Name = "" }, victims.ErrEmpty, `jobs: job ""`},
-		{"no queue", func(j *jobs.Job) { j.Queue = 99 }, victims.ErrUnknown, `jobs: job "j": queue 99`},
-		{"negative queue", func(j *jobs.Job) { j.Queue = -1 }, victims.ErrUnknown, `queue -1`},
-		{"no leaf", func(j *jobs.Job) { j.Queue = queue.Root }, victims.ErrQueue, `queue root`},
-		{"minimum below zero", func(j *jobs.Job) { j.MinMembers = -1 }, victims.ErrRange, `minimum -1 of 2 members`},
-		{"minimum above all", func(j *jobs.Job) { j.MinMembers = 3 }, victims.ErrRange, `minimum 3 of 2 members`},
-		{"member without a key", func(j *jobs.Job) { j.Members[1].Key = "" }, victims.ErrEmpty, `member 1`},
-		{"members of one key", func(j *jobs.Job) { j.Members[1].Key = "j0" }, victims.ErrDuplicate, `member "j0"`},
-		{"key of a task of another queue", func(j *jobs.Job) { j.Members[1].Key = "v" }, victims.ErrDuplicate, `queue root.low and job ""`},
-		{"key of a task of another job", func(j *jobs.Job) { j.Members[1].Key = "o" }, victims.ErrDuplicate, `queue root.q and job "other"`},
-		{"negative amount", func(j *jobs.Job) { j.Members[0].Size[0] = -1 }, victims.ErrAmount, `member "j0": cpu -0.001`},
-		{"type that is none", func(j *jobs.Job) { j.Members[0].Size = resources.Vector{1, 1, 1} }, victims.ErrAmount, `type 2 of 2`},
-		{"amount beyond all", func(j *jobs.Job) { j.Members[0].Size[0] = math.MaxInt64 }, victims.ErrRange, `member "j0"`},
-		{"amounts together beyond all", func(j *jobs.Job) {
+		{"no name", func(j *victims.Ask) { j.Key = "" }, victims.ErrEmpty, `jobs: job ""`},
+		{"no queue", func(j *victims.Ask) { j.Queue = 99 }, victims.ErrUnknown, `jobs: job "j": queue 99`},
+		{"negative queue", func(j *victims.Ask) { j.Queue = -1 }, victims.ErrUnknown, `queue -1`},
+		{"no leaf", func(j *victims.Ask) { j.Queue = queue.Root }, victims.ErrQueue, `queue root`},
+		{"minimum below zero", func(j *victims.Ask) { j.MinMembers = -1 }, victims.ErrRange, `minimum -1 of 2 members`},
+		{"minimum above all", func(j *victims.Ask) { j.MinMembers = 3 }, victims.ErrRange, `minimum 3 of 2 members`},
+		{"required node", func(j *victims.Ask) { j.RequiredNode = "n1" }, victims.ErrState, `requires node "n1"`},
+		{"member without a key", func(j *victims.Ask) { j.Members[1].Key = "" }, victims.ErrEmpty, `member 1`},
+		{"members of one key", func(j *victims.Ask) { j.Members[1].Key = "j0" }, victims.ErrDuplicate, `member "j0"`},
+		{"key of a task of another queue", func(j *victims.Ask) { j.Members[1].Key = "v" }, victims.ErrDuplicate, `queue root.low and job ""`},
+		{"key of a task of another job", func(j *victims.Ask) { j.Members[1].Key = "o" }, victims.ErrDuplicate, `queue root.q and job "other"`},
+		{"negative amount", func(j *victims.Ask) { j.Members[0].Size[0] = -1 }, victims.ErrAmount, `member "j0": cpu -0.001`},
+		{"type that is none", func(j *victims.Ask) { j.Members[0].Size = resources.Vector{1, 1, 1} }, victims.ErrAmount, `type 2 of 2`},
+		{"amount beyond all", func(j *victims.Ask) { j.Members[0].Size[0] = math.MaxInt64 }, victims.ErrRange, `member "j0"`},
+		{"amounts together beyond all", func(j *victims.Ask) {
 			j.Members[0].Size[1], j.Members[1].Size = math.MaxInt64, resources.Vector{0, 1}
 		}, victims.ErrRange, `member "j1"`},
 	} {
@@ -58,6 +59,8 @@ func TestDecide_Errors(t *testing.T) {
 	w := build(t, text)
 	var d jobs.Decision
 	require.ErrorIs(t, w.planner().Decide(&d, &w.job, time.Time{}), victims.ErrRange)
+	asks := victims.Planner{Cluster: w.cluster}
+	require.ErrorIs(t, asks.Decide(new(victims.Decision), &w.job, noon), victims.ErrState)
 }
 
 // The plan shares nothing with the job that was asked about.
@@ -67,6 +70,43 @@ func TestDecide_CopiesTheJob(t *testing.T) {
 	w.job.Members[0].Key, w.job.Members[1].Size[0] = "changed", 9
 	require.Equal(t, "j0", d.Plan.Job.Members[0].Key)
 	require.Equal(t, resources.Vector{2000}, d.Plan.Job.Members[1].Size)
+}
+
+// What a member leaves out it has from the ask, and an explicit zero is none of that.
+func TestDecide_MembersHaveWhatTheAskSays(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 8\nnode n2 4\ntask v low n2 4\njob q 1,2,0")
+	require.NoError(t, w.cluster.SetBudget("b", victims.Budget{}))
+	j := &w.job
+	j.Size, j.Class, j.Budgets = resources.Vector{4000}, 1, []string{"b"}
+	j.Cost, j.OptedOut, j.Originator, j.Name, j.Tag = 7, true, true, "work", 3
+	j.Members[0].Size, j.Members[1].Class, j.Members[1].Budgets = nil, 2, []string{}
+	asked := map[int]bool{}
+	p := w.planner()
+	p.Filter = func(class int, n victims.NodeID) bool {
+		asked[class] = true
+		return class == 2 || w.cluster.NodeName(n) == "n1"
+	}
+	var d jobs.Decision
+	require.NoError(t, p.Decide(&d, j, noon))
+	require.Equal(t, victims.Fits, d.Outcome)
+	require.Equal(t, map[int]bool{1: true, 2: true}, asked)
+	require.NoError(t, w.cluster.Apply(d.Plan.Change()))
+	got := make([]victims.Task, 3)
+	for i, m := range j.Members {
+		id, ok := w.cluster.LookupGrant(m.Key)
+		require.True(t, ok)
+		got[i] = w.cluster.Task(id)
+		require.Zero(t, got[i].Cost)
+		require.Zero(t, got[i].Tag)
+		require.Empty(t, got[i].Name)
+		require.False(t, got[i].OptedOut || got[i].Originator)
+		require.Equal(t, "j", got[i].Job)
+	}
+	require.Equal(t, resources.Vector{4000, 0}, got[0].Size)
+	require.Equal(t, resources.Vector{2000, 0}, got[1].Size)
+	require.Equal(t, resources.Vector{0, 0}, got[2].Size)
+	require.Equal(t, []string{"b"}, got[0].Budgets)
+	require.Empty(t, got[1].Budgets)
 }
 
 // A change does what the plan says, members of the job and all.

@@ -23,7 +23,7 @@ func TestNoAllocs(t *testing.T) {
 		name    string
 		outcome victims.Outcome
 		cluster *victims.Cluster
-		job     *jobs.Job
+		job     *victims.Ask
 		town    string
 	}{
 		{name: "fits", outcome: victims.Fits, town: queues + "node n1 4\njob q 1,2"},

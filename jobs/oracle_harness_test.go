@@ -32,7 +32,7 @@ type harness struct {
 	c       *world.JobCase
 	cluster *victims.Cluster
 	planner jobs.Planner
-	job     jobs.Job
+	job     victims.Ask
 	d       jobs.Decision // used again, and so never clean
 }
 
@@ -101,19 +101,19 @@ func quotasOf(h *harness, cluster *victims.Cluster) *jobs.Allowances {
 	return quotas
 }
 
-func jobOf(h *harness, cluster *victims.Cluster, j *world.Job) jobs.Job {
+func jobOf(h *harness, cluster *victims.Cluster, j *world.Job) victims.Ask {
 	leaf, ok := cluster.Tree().Lookup(j.Queue)
 	if !ok {
 		h.Fatalf("no queue %q", j.Queue)
 	}
-	job := jobs.Job{
-		Name: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority,
-		NonPreemptible: j.NonPreemptible, MinMembers: j.MinMembers, MayNot: j.MayNot, Domain: j.Domain,
+	job := victims.Ask{
+		Key: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority,
+		NonPreemptible: j.NonPreemptible, MinMembers: j.MinMembers, NeverPreempts: j.MayNot, DomainDepth: j.Domain,
 		PendingSince: j.PendingSince, LastAttempt: j.LastAttempt,
 	}
 	for _, m := range j.Members {
 		class := slices.IndexFunc(j.Members, func(o world.Member) bool { return maps.Equal(o.Selector, m.Selector) })
-		job.Members = append(job.Members, jobs.Member{
+		job.Members = append(job.Members, victims.Member{
 			Key: m.Key, Size: world.VectorOf(cluster, m.Size), Originator: m.Originator, OptedOut: m.OptedOut, Class: class,
 		})
 	}

@@ -29,10 +29,10 @@ func propertyPending(t *rapid.T) {
 		h.planner.Exempt = nil // with it no two jobs are alike
 	}
 	first := h.job
-	all := []jobs.Job{first}
+	all := []victims.Ask{first}
 	for i := range 3 { // alike, but for names, and one smaller
 		j := first
-		j.Name, j.Members = fmt.Sprint(first.Name, "-", i), nil
+		j.Key, j.Members = fmt.Sprint(first.Key, "-", i), nil
 		for _, m := range first.Members[i/2:] {
 			m.Key = fmt.Sprint(m.Key, "-", i)
 			j.Members = append(j.Members, m)

@@ -21,7 +21,7 @@ type Decision struct {
 // A Plan is a place for the members that have none, and the tasks that must go. It is
 // plain data.
 type Plan struct {
-	Job        Job              // a copy
+	Job        victims.Ask      // a copy
 	Placements []Placement      // of the members that had no place, in their order
 	Victims    []victims.Victim // sorted by key
 	Cost       victims.Cost
@@ -39,7 +39,7 @@ type Plan struct {
 
 // A Placement is a node for a member.
 type Placement struct {
-	Member  int    // an index of Job.Members
+	Member  int    // an index of Ask.Members
 	Key     string // of the member
 	Node    victims.NodeID
 	Place   string // the name of the node
@@ -50,10 +50,10 @@ type Placement struct {
 // the plan.
 func (p *Plan) Change() victims.Change {
 	ch := victims.Change{
-		For: p.Job.Name, Version: p.Version, At: p.At, Victims: p.Victims, MinMembers: cmp.Or(p.Job.MinMembers, len(p.Job.Members)),
+		For: p.Job.Key, Version: p.Version, At: p.At, Victims: p.Victims, MinMembers: cmp.Or(p.Job.MinMembers, len(p.Job.Members)),
 	}
 	for _, at := range p.Placements {
-		ask := p.Job.ask(at.Member)
+		ask := p.Job.MemberAsk(at.Member)
 		ch.Places = append(ch.Places, victims.Place{Ask: &ask, Node: at.Node})
 	}
 	return ch

@@ -60,8 +60,8 @@ type Planner struct {
 // A Placing is the question whether a member may run on a node.
 type Placing struct {
 	Cluster *victims.Cluster // with what the plan is beside: see [victims.Placing]
-	Job     *Job
-	Member  int // an index of Job.Members
+	Job     *victims.Ask
+	Member  int // an index of Ask.Members
 	Node    victims.NodeID
 	Before  []Placement      // of this plan, in the order of members
 	Victims []victims.TaskID // of the whole plan, in no particular order
@@ -74,7 +74,7 @@ type Placing struct {
 // While a grant cannot start it is refused, InFlight. If grants have gone with their node,
 // the members without a place are decided anew, and wait for those that cannot start yet;
 // if the rest of their domain has no room the reason is domain: drop the other grants.
-func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
+func (p *Planner) Decide(dst *Decision, job *victims.Ask, now time.Time) error {
 	d := &p.d
 	if err := d.begin(p, job, now); err != nil {
 		return err
@@ -160,14 +160,14 @@ type decision struct {
 
 // searched returns the case that the engines read.
 func (d *decision) searched() *jobCase {
-	if d.job.Domain > 0 {
+	if d.job.DomainDepth > 0 {
 		return &d.sub.jobCase
 	}
 	return &d.jobCase
 }
 
 // begin makes the decision one about a job at an instant.
-func (d *decision) begin(p *Planner, job *Job, now time.Time) error {
+func (d *decision) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	d.p = p
 	d.effort.begin(p, len(job.Members))
 	d.jobCase.meter = &d.effort.Meter
@@ -221,7 +221,7 @@ func (d *decision) answer(dst *Decision) {
 	if d.gate.read(coming); d.quotaForbids(dst) {
 		return
 	}
-	if d.job.MayNot {
+	if d.job.NeverPreempts {
 		d.refused(dst, rulebook.MayNotPreempt)
 		return
 	}
@@ -249,7 +249,7 @@ func (d *decision) atGate() *trigger.Case {
 		d.before[t] -= most
 	}
 	*g = trigger.Case{
-		Tree: d.tree, Leaf: job.Queue, Arriving: d.rem, Before: d.before, MayNot: job.MayNot,
+		Tree: d.tree, Leaf: job.Queue, Arriving: d.rem, Before: d.before, MayNot: job.NeverPreempts,
 		PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: d.p.Interval, Now: d.now,
 		Counting: d.p.Counting(),
 	}

@@ -127,7 +127,7 @@ func (d *decision) retryAt(s stage) time.Time {
 // domain whose nodes have no room for them, and no plan makes any: without these grants the
 // job could go elsewhere. Time and quotas are other matters.
 func (d *decision) domainIsFull(dst *Decision) bool {
-	if dst.Outcome != victims.Refused || d.job.Domain == 0 || len(d.held) == 0 || len(d.unplaced) == 0 {
+	if dst.Outcome != victims.Refused || d.job.DomainDepth == 0 || len(d.held) == 0 || len(d.unplaced) == 0 {
 		return false
 	}
 	switch dst.Refusal.Reason {
@@ -179,7 +179,7 @@ func (d *decision) mayUse(n victims.NodeID, member int) bool {
 		return d.takesMember(h, member)
 	}
 	v := d.c.NodeView(n)
-	return !v.Unschedulable && (v.ReservedFor == "" || v.ReservedFor == d.job.Name || v.ReservedFor == d.job.Members[member].Key) &&
+	return !v.Unschedulable && (v.ReservedFor == "" || v.ReservedFor == d.job.Key || v.ReservedFor == d.job.Members[member].Key) &&
 		(d.p.Filter == nil || d.p.Filter(d.job.Members[member].Class, n))
 }
 

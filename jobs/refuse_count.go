@@ -24,7 +24,7 @@ func (d *Decision) Count() error {
 		return nil
 	}
 	if !u.by.Cluster.Version().Equal(u.version) {
-		return fmt.Errorf("jobs: what job %q was refused for: %w", d.Plan.Job.Name, victims.ErrStale)
+		return fmt.Errorf("jobs: what job %q was refused for: %w", d.Plan.Job.Key, victims.ErrStale)
 	}
 	x := &u.by.d
 	if err := x.begin(u.by, &d.Plan.Job, u.at); err != nil {
@@ -150,7 +150,7 @@ func (d *decision) mayHelp(c *candidate) bool {
 // everybody gone who could; of equals the first. Members are placed one by one, the
 // largest first, each on the first host with room.
 func (d *decision) closestDomain(r *Refusal) {
-	if d.job.Domain == 0 {
+	if d.job.DomainDepth == 0 {
 		return
 	}
 	best, most := int32(-1), -1

@@ -23,19 +23,19 @@ func TestRefusal_EveryReason(t *testing.T) {
 		full   = queues + "node n1 4\ntask v low n1 4 "
 	)
 	const promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4"
-	byGuarantee := func(*jobs.Planner, *jobs.Job) {}
+	byGuarantee := func(*jobs.Planner, *victims.Ask) {}
 	tested := map[string]bool{}
 	for _, test := range []struct {
 		reason    string
 		town      string
 		predicate func(*jobs.Placing) bool
-		change    func(p *jobs.Planner, j *jobs.Job) // of a job by guarantee
+		change    func(p *jobs.Planner, j *victims.Ask) // of a job by guarantee
 		brief     string
 		lines     []string // after the first
 	}{
-		{reason: "too-early", town: promised, change: func(p *jobs.Planner, j *jobs.Job) { j.PendingSince = noon.Add(-20 * time.Second) },
+		{reason: "too-early", town: promised, change: func(p *jobs.Planner, j *victims.Ask) { j.PendingSince = noon.Add(-20 * time.Second) },
 			brief: "refused too-early", lines: []string{"try again at " + noon.Add(10*time.Second).Format(time.RFC3339Nano)}},
-		{reason: "too-soon", town: promised, change: func(p *jobs.Planner, j *jobs.Job) { p.Interval, j.LastAttempt = time.Minute, noon.Add(-time.Second) },
+		{reason: "too-soon", town: promised, change: func(p *jobs.Planner, j *victims.Ask) { p.Interval, j.LastAttempt = time.Minute, noon.Add(-time.Second) },
 			brief: "refused too-soon", lines: []string{"try again at " + noon.Add(59*time.Second).Format(time.RFC3339Nano)}},
 		{reason: "over-max", town: "queue t max=3\nqueue t.q g=9\nqueue t.x\nqueue low\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4",
 			change: byGuarantee, brief: "refused over-max"},

@@ -149,14 +149,14 @@ func TestPlan_ChangeTellsMembers(t *testing.T) {
 func TestDecide_MemberMistakes(t *testing.T) {
 	w := build(t, "budget web 1\nqueue q\nnode n1 4\njob q 1")
 	for _, test := range []struct {
-		spoil func(*jobs.Job)
+		spoil func(*victims.Ask)
 		want  string
 		kind  error
 	}{
-		{func(j *jobs.Job) { j.Members[0].Cost = -1 }, `jobs: job "j": member "j0": cost -1: `, victims.ErrAmount},
-		{func(j *jobs.Job) { j.Members[0].Budgets = []string{"db"} }, `jobs: job "j": member "j0": budget "db": `, victims.ErrUnknown},
-		{func(j *jobs.Job) { j.Members[0].Budgets = []string{"web", "web"} }, `jobs: job "j": member "j0": budget "web": `, victims.ErrDuplicate},
-		{func(j *jobs.Job) { j.Domain = -1 }, `jobs: job "j": domain of depth -1: `, victims.ErrRange},
+		{func(j *victims.Ask) { j.Members[0].Cost = -1 }, `jobs: job "j": member "j0": cost -1: `, victims.ErrAmount},
+		{func(j *victims.Ask) { j.Members[0].Budgets = []string{"db"} }, `jobs: job "j": member "j0": budget "db": `, victims.ErrUnknown},
+		{func(j *victims.Ask) { j.Members[0].Budgets = []string{"web", "web"} }, `jobs: job "j": member "j0": budget "web": `, victims.ErrDuplicate},
+		{func(j *victims.Ask) { j.DomainDepth = -1 }, `jobs: job "j": domain of depth -1: `, victims.ErrRange},
 	} {
 		job := w.job
 		job.Members = slices.Clone(job.Members)
@@ -191,7 +191,7 @@ func TestAudit_Rules(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, town)
-			w.job.Domain = test.depth
+			w.job.DomainDepth = test.depth
 			var got []string
 			for _, v := range w.auditor().Audit(nil, w.plan(test.nodes, "v", "w"), noon) {
 				got = append(got, v.String())

@@ -30,7 +30,7 @@ type chosen struct {
 func (d *decision) choose() bool {
 	b := &d.best
 	b.found = false
-	if d.job.Domain == 0 {
+	if d.job.DomainDepth == 0 {
 		b.found = d.search.choose()
 		b.proven, b.proof = d.search.proven, d.search.proof
 		if b.found {

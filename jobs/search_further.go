@@ -88,7 +88,7 @@ func (x *furtherer) enterMember(i int, h int32) {
 	for level := range len(x.more) / max(x.types, 1) {
 		addTo(x.row(x.more, level), size, +1)
 	}
-	if x.job.Domain > 0 {
+	if x.job.DomainDepth > 0 {
 		x.domain = x.domains.of[h]
 	}
 	// The books of quotas only look at what is named here.
@@ -117,11 +117,11 @@ func (x *furtherer) hostFor(p *Plan, i int, m moment) int32 {
 		}
 		// Hosts are in node order, so the first will do. As long as no member has a
 		// place, a later host of an earlier domain is better.
-		if x.job.Domain > 0 && (x.domain >= 0 && x.domains.of[h] != x.domain || best >= 0 && x.domains.of[h] >= x.domains.of[best]) {
+		if x.job.DomainDepth > 0 && (x.domain >= 0 && x.domains.of[h] != x.domain || best >= 0 && x.domains.of[h] >= x.domains.of[best]) {
 			continue
 		}
 		if fitsTypes(size, x.row(x.left, int(h)), resources.Positive(size)) && x.takesMember(h, i) && x.accepts(p, i, x.hosts[h].id) {
-			if best = h; x.job.Domain == 0 {
+			if best = h; x.job.DomainDepth == 0 {
 				break
 			}
 		}

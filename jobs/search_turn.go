@@ -88,7 +88,7 @@ func onlyJobSpares(c *victims.Cluster, job string, id victims.TaskID) bool {
 // predicates that are told of other members.
 func (d *decision) takesTurns() bool {
 	p := d.p
-	return !p.ByPriority && d.job.Domain == 0 && p.Allowances == nil && p.Predicate == nil && len(d.todo) > 0
+	return !p.ByPriority && d.job.DomainDepth == 0 && p.Allowances == nil && p.Predicate == nil && len(d.todo) > 0
 }
 
 // inTurn asks the members of todo in turn, unless Together has done that, and reports whether
@@ -155,7 +155,7 @@ func (x *turns) begin(d *decision) {
 	}
 	x.members = x.members[:0]
 	for _, m := range d.todo {
-		x.members = append(x.members, d.job.asker(m))
+		x.members = append(x.members, d.job.MemberAsk(m))
 	}
 }
 
@@ -195,7 +195,7 @@ func (d *decision) askAll(share int64) bool {
 			x.gone = append(x.gone, a.Plan.Victims[i].Task)
 		}
 		x.grant[0] = victims.Place{Ask: &x.members[m], Node: a.Plan.Node}
-		if err := x.copy.Apply(victims.Change{For: d.job.Name, Version: x.copy.Version(), Victims: a.Plan.Victims, Places: x.grant[:]}); err != nil {
+		if err := x.copy.Apply(victims.Change{For: d.job.Key, Version: x.copy.Version(), Victims: a.Plan.Victims, Places: x.grant[:]}); err != nil {
 			a.Refusal.Proven = false
 			return false
 		}

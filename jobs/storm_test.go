@@ -72,7 +72,7 @@ type history struct {
 	asks    *victims.Planner
 	gangs   jobs.Planner
 	pending []victims.Ask
-	jobs    []*jobs.Job
+	jobs    []*victims.Ask
 
 	plans, ofJobs int
 	shared        int // plans for several asks
@@ -92,7 +92,7 @@ func newHistory(t *rapid.T, load *world.Workload) *history {
 		h.enter(&load.Asks[i], i)
 	}
 	for _, j := range h.jobs {
-		h.must(cluster.SetMinMembers(j.Name, cmp.Or(j.MinMembers, len(j.Members))))
+		h.must(cluster.SetMinMembers(j.Key, cmp.Or(j.MinMembers, len(j.Members))))
 	}
 	h.gangs = jobs.Planner{Cluster: cluster, Rules: victims.Rules{StrictPriority: h.o.StrictPriority, Scarce: h.asks.Scarce}}
 	return h
@@ -111,17 +111,17 @@ func (h *history) enter(a *world.Ask, i int) {
 		}
 		return
 	}
-	j := &jobs.Job{
-		Name: fmt.Sprintf("j%d", i), Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority,
+	j := &victims.Ask{
+		Key: fmt.Sprintf("j%d", i), Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority,
 		MinMembers: rapid.IntRange(0, members).Draw(h.T, "minimum"), PendingSince: ask.PendingSince,
-		Domain: max(0, rapid.IntRange(-2, 1).Draw(h.T, "domain")),
+		DomainDepth: max(0, rapid.IntRange(-2, 1).Draw(h.T, "domain")),
 	}
 	for m := range members {
 		size := slices.Clone(ask.Size)
 		if rapid.IntRange(0, 3).Draw(h.T, "larger") == 0 {
 			size = resources.Add(size, size, ask.Size)
 		}
-		j.Members = append(j.Members, jobs.Member{
+		j.Members = append(j.Members, victims.Member{
 			Key: fmt.Sprintf("j%d-%d", i, m), Size: size, Originator: ask.Originator, OptedOut: ask.OptedOut,
 			Cost: ask.Cost, Budgets: ask.Budgets,
 		})
@@ -311,11 +311,11 @@ func (h *history) decideTogether() string {
 	return strings.Join(told, "; ")
 }
 
-func (h *history) decideJob(j *jobs.Job) string {
+func (h *history) decideJob(j *victims.Ask) string {
 	var d jobs.Decision
 	h.must(h.gangs.Decide(&d, j, h.o.Now))
 	if d.Outcome == victims.Refused && d.Refusal.Reason == victims.Unlawful {
-		h.Fatalf("%s: a plan that the auditor withholds\n%v", j.Name, h)
+		h.Fatalf("%s: a plan that the auditor withholds\n%v", j.Key, h)
 	}
 	if d.Outcome == victims.Refused || len(d.Plan.Placements) == 0 {
 		return ""
@@ -327,7 +327,7 @@ func (h *history) decideJob(j *jobs.Job) string {
 	if len(stopped) > 0 {
 		h.ofJobs++
 	}
-	return h.apply(d.Plan.Change(), d.Outcome, j.Name, stopped)
+	return h.apply(d.Plan.Change(), d.Outcome, j.Key, stopped)
 }
 
 // apply carries a plan out, has its victims come back, and now and then lets them go at

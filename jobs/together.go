@@ -136,6 +136,8 @@ func checkAsks(c *victims.Cluster, asks []victims.Ask) error {
 		a := &asks[i]
 		_, runs := c.Lookup(a.Key)
 		switch {
+		case len(a.Members) > 0:
+			return fmt.Errorf("jobs: ask %q: has members: %w", a.Key, victims.ErrState)
 		case a.RequiredNode != "":
 			return fmt.Errorf("jobs: ask %q: requires node %q: %w", a.Key, a.RequiredNode, victims.ErrState)
 		case seen[a.Key] || runs:
@@ -158,7 +160,7 @@ func copyAsks(asks []victims.Ask) []victims.Ask {
 // both, and the same queue is the needy one.
 func shares(a, b *victims.Ask) bool {
 	return a.Queue == b.Queue && a.Application == b.Application && a.Job == b.Job && a.Priority == b.Priority &&
-		a.MayNot == b.MayNot && a.NonPreemptible == b.NonPreemptible && resources.Positive(a.Size) == resources.Positive(b.Size)
+		a.NeverPreempts == b.NeverPreempts && a.NonPreemptible == b.NonPreemptible && resources.Positive(a.Size) == resources.Positive(b.Size)
 }
 
 // A turn is what was decided about an ask by itself: a part for the cluster with those

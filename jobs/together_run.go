@@ -48,7 +48,7 @@ type joiner struct {
 	asAsks   bool     // the planner of asks knows all rules
 	turns    []turn   // all asks in turn
 	strayed  bool     // the cluster is not what turns are for any more
-	job      Job
+	job      victims.Ask
 	trial    Decision // the last one
 
 	// The part at hand.
@@ -250,7 +250,7 @@ func (j *joiner) mayFollow(t *turn) bool {
 	gate := trigger.Case{
 		Tree: j.found, Leaf: job.Queue, Before: before,
 		Arriving: resources.Add(nil, before, job.Members[len(job.Members)-1].Size),
-		MayNot:   job.MayNot, PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: j.p.Interval, Now: j.now,
+		MayNot:   job.NeverPreempts, PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: j.p.Interval, Now: j.now,
 	}
 	return gate.Ask().Obstacle == ""
 }
@@ -417,9 +417,9 @@ func (j *joiner) question(list []int, incumbent []Part, steps int64) (served, ce
 func (j *joiner) describe(list []int) {
 	first := &j.dst.Asks[list[0]]
 	job := &j.job
-	*job = Job{
-		Name: cmp.Or(first.Job, "asks from "+first.Key), Application: first.Application, Queue: first.Queue,
-		Priority: first.Priority, NonPreemptible: first.NonPreemptible, MayNot: first.MayNot,
+	*job = victims.Ask{
+		Key: cmp.Or(first.Job, "asks from "+first.Key), Application: first.Application, Queue: first.Queue,
+		Priority: first.Priority, NonPreemptible: first.NonPreemptible, NeverPreempts: first.NeverPreempts,
 		PendingSince: first.PendingSince, LastAttempt: first.LastAttempt, Members: job.Members[:0],
 	}
 	for _, i := range list {
@@ -431,7 +431,7 @@ func (j *joiner) describe(list []int) {
 		if a.LastAttempt.After(job.LastAttempt) {
 			job.LastAttempt = a.LastAttempt
 		}
-		job.Members = append(job.Members, Member{
+		job.Members = append(job.Members, victims.Member{
 			Key: a.Key, Size: a.Size, Originator: a.Originator, OptedOut: a.OptedOut, Class: a.Class,
 			Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets,
 		})

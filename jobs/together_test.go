@@ -67,7 +67,7 @@ func (w *town) asks() (asks []victims.Ask) {
 		m := &w.job.Members[i]
 		asks = append(asks, victims.Ask{
 			Key: m.Key, Application: w.job.Application, Queue: w.job.Queue, Priority: w.job.Priority, Size: m.Size, Class: m.Class,
-			MayNot: w.job.MayNot,
+			NeverPreempts: w.job.NeverPreempts,
 		})
 	}
 	return asks
@@ -183,6 +183,7 @@ func TestTogether_Errors(t *testing.T) {
 		want   error
 	}{
 		{func(a []victims.Ask) { a[2].RequiredNode = "n1" }, victims.ErrState},
+		{func(a []victims.Ask) { a[1].Members = []victims.Member{{Key: "m"}} }, victims.ErrState},
 		{func(a []victims.Ask) { a[2].Key = "j0" }, victims.ErrDuplicate},
 		{func(a []victims.Ask) { a[2].Key = "v" }, victims.ErrDuplicate},
 		{func(a []victims.Ask) { a[2].Queue = 0 }, victims.ErrQueue},
@@ -254,7 +255,7 @@ func TestAuditJoint(t *testing.T) {
 		{finding.LawLeaf, func(j *jobs.Joint) { j.Asks[0].Queue = 1 }},
 		{finding.LawMember, func(j *jobs.Joint) { j.Asks[0].Priority = 1 }},
 		{finding.LawApplication, func(j *jobs.Joint) { j.Asks[0].Application = "a" }},
-		{finding.LawMayPreempt, func(j *jobs.Joint) { j.Asks[0].MayNot = true }},
+		{finding.LawMayPreempt, func(j *jobs.Joint) { j.Asks[0].NeverPreempts = true }},
 		{finding.LawDelay, func(j *jobs.Joint) { j.Asks[0].PendingSince = noon.Add(time.Hour) }},
 		{finding.LawNode, func(j *jobs.Joint) { j.Asks[0].RequiredNode = "n1" }},
 		{finding.LawPlaced, func(j *jobs.Joint) { j.Parts[0].Asks = j.Parts[0].Asks[:1] }},

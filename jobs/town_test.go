@@ -41,7 +41,7 @@ type town struct {
 	quotas   *jobs.Allowances
 	minimums map[string]int
 	until    map[string]time.Time // exempt
-	job      jobs.Job
+	job      victims.Ask
 }
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -273,14 +273,14 @@ func (w *town) setJob(l line) {
 	if l.has("app") {
 		app = l.with["app"]
 	}
-	w.job = jobs.Job{
-		Name: "j", Application: app, Queue: w.leaf(l.words[1]), Priority: int32(w.number(l, "p", 10)),
-		NonPreemptible: l.has("fixed"), MinMembers: w.number(l, "min", 0), MayNot: l.has("never"),
-		Domain: w.number(l, "domain", 0),
+	w.job = victims.Ask{
+		Key: "j", Application: app, Queue: w.leaf(l.words[1]), Priority: int32(w.number(l, "p", 10)),
+		NonPreemptible: l.has("fixed"), MinMembers: w.number(l, "min", 0), NeverPreempts: l.has("never"),
+		DomainDepth: w.number(l, "domain", 0),
 	}
 	classes := split(l.with["class"], ",")
 	for i, size := range strings.Split(l.words[2], ",") {
-		m := jobs.Member{Key: fmt.Sprintf("j%d", i), Size: w.size(size)}
+		m := victims.Member{Key: fmt.Sprintf("j%d", i), Size: w.size(size)}
 		if i < len(classes) {
 			class, err := strconv.Atoi(classes[i])
 			require.NoError(w, err)

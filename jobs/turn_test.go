@@ -20,7 +20,7 @@ type hardJob struct {
 	workload.Hard
 	cluster *victims.Cluster
 	planner jobs.Planner
-	job     jobs.Job
+	job     victims.Ask
 	asks    victims.Planner // with the same rules
 }
 
@@ -42,12 +42,12 @@ func newHardJob(h workload.Hard, k, members int) *hardJob {
 	s := h.Subject(x.cluster, int64(k))
 	x.asks = s.Planner
 	x.planner = jobs.Planner{Cluster: x.cluster, Rules: s.Planner.Rules}
-	x.job = jobs.Job{
-		Name: "job", Application: s.Ask.Application, Queue: s.Ask.Queue, Priority: s.Ask.Priority,
+	x.job = victims.Ask{
+		Key: "job", Application: s.Ask.Application, Queue: s.Ask.Queue, Priority: s.Ask.Priority,
 		PendingSince: s.Ask.PendingSince,
 	}
 	for i := range members {
-		x.job.Members = append(x.job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: s.Ask.Size, Class: s.Ask.Class})
+		x.job.Members = append(x.job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: s.Ask.Size, Class: s.Ask.Class})
 	}
 	return x
 }
@@ -67,7 +67,7 @@ func (x *hardJob) inTurn(t require.TestingT) (sum victims.Cost, steps int64, ok 
 		m := &x.job.Members[i]
 		ask := victims.Ask{
 			Key: m.Key, Application: x.job.Application, Queue: x.job.Queue, Size: m.Size, Class: m.Class,
-			Priority: x.job.Priority, PendingSince: x.job.PendingSince, Job: x.job.Name,
+			Priority: x.job.Priority, PendingSince: x.job.PendingSince, Job: x.job.Key,
 		}
 		var d victims.Decision
 		require.NoError(t, x.asks.Decide(&d, &ask, workload.Now))

@@ -168,7 +168,7 @@ func TestVerbs_CancelKeepsWhatOthersNeed(t *testing.T) {
 func minutes(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
 
 // gangWorld is a job of two members of 4, which takes a task of two nodes each, under a max.
-func gangWorld(t *testing.T) (*victims.Cluster, *jobs.Job) {
+func gangWorld(t *testing.T) (*victims.Cluster, *victims.Ask) {
 	t.Helper()
 	schema, err := resources.NewSchema("slots")
 	require.NoError(t, err)
@@ -186,7 +186,7 @@ func gangWorld(t *testing.T) (*victims.Cluster, *jobs.Job) {
 			Key: "of " + name, Queue: lent, NodeName: name, Size: resources.Vector{4}, Scheduled: minutes(-60),
 		})))
 	}
-	job := &jobs.Job{Name: "llm", Queue: own, PendingSince: minutes(-60), Members: []jobs.Member{
+	job := &victims.Ask{Key: "llm", Queue: own, PendingSince: minutes(-60), Members: []victims.Member{
 		{Key: "llm-0", Size: resources.Vector{4}}, {Key: "llm-1", Size: resources.Vector{4}},
 	}}
 	p := jobs.Planner{Cluster: c}

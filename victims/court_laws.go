@@ -109,7 +109,7 @@ func (x *court) trigger() {
 
 // precondition is what forbids to have victims now.
 func (x *court) precondition() {
-	if x.Ask.MayNot {
+	if x.Ask.NeverPreempts {
 		x.fault(Violation{Law: finding.LawMayPreempt})
 	}
 	if x.ByPriority {

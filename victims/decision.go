@@ -112,31 +112,74 @@ type Node struct {
 	Tag     uint64 // the caller's
 }
 
-// An Ask is a task that has no node yet.
+// An Ask is work that waits for a place: a task, or with Members a gang, whose members start
+// together or not at all.
 type Ask struct {
-	Key          string
+	Key          string // of the task; of a gang that of the job
 	Name         string // for people; may be ""
 	Tag          uint64 // the caller's
 	Application  string
-	Queue        queue.ID // a leaf
+	Queue        queue.ID // a leaf; of all members
 	Size         resources.Vector
 	Priority     int32
 	PendingSince time.Time // since when it waits; zero: for ever, so no delay holds it back
 	LastAttempt  time.Time // when preemption was last tried for it; zero: never
 	// RequiredNode is the name of the only node it can run on, or "". Laws 2, 4, 5 and
 	// 7, delays and disabled queues do not bind such an ask, and law 6 compares raw
-	// priorities. See DESIGN.md, Required nodes.
-	RequiredNode string
-	MayNot       bool // must not preempt others
-	Class        int  // of asks that the filter treats alike; see Rules.Filter
+	// priorities. It is not for gangs. See DESIGN.md, Required nodes.
+	RequiredNode  string
+	NeverPreempts bool // must not preempt others
+	Class         int  // of asks that the filter treats alike; see Rules.Filter
 
-	// What it will be as a task; see [Task].
+	// Members of a gang are in the caller's order. Those that run or hold a grant are known by
+	// their keys. A Size or Budgets that are nil, and a Class of 0, are those of the ask.
+	Members []Member
+	// MinMembers is how many members must run, those that run already included; 0 is all.
+	// Others get no victims.
+	MinMembers int
+	// DomainDepth is the depth of the domain that all members share: 1 for the widest, 0 for
+	// none. See DESIGN.md, Domains.
+	DomainDepth int
+
+	// What it will be as a task; see [Task]. For a gang only NonPreemptible counts, which also
+	// decides which formulas of allowances admit it, and Job is its Key.
 	Originator     bool
 	OptedOut       bool
 	Job            string
 	NonPreemptible bool
 	Cost           int64
 	Budgets        []string // they play no part in a plan for the ask itself
+}
+
+// A Member is a task of a gang. What is not said here is as in its [Ask].
+type Member struct {
+	Key        string // unique among the tasks and grants of a cluster
+	Name       string // for people; may be ""
+	Tag        uint64 // the caller's
+	Size       resources.Vector
+	Class      int // see Rules.Filter
+	Originator bool
+	OptedOut   bool
+	Cost       int64    // of stopping it once it runs; see Task
+	Budgets    []string // that it is in once it runs
+}
+
+// MemberAsk returns a member of a gang as an ask for a place of its own.
+func (a *Ask) MemberAsk(i int) Ask {
+	m := &a.Members[i]
+	ask := *a
+	ask.Key, ask.Name, ask.Tag, ask.Originator, ask.OptedOut, ask.Cost = m.Key, m.Name, m.Tag, m.Originator, m.OptedOut, m.Cost
+	ask.Job, ask.Members, ask.MinMembers, ask.DomainDepth = a.Key, nil, 0, 0
+	if m.Size != nil {
+		ask.Size = m.Size
+	}
+	if m.Class != 0 {
+		ask.Class = m.Class
+	}
+	if m.Budgets != nil {
+		ask.Budgets = m.Budgets
+	}
+	return ask
 }
 
 // An Outcome is what was decided about an ask.

@@ -48,8 +48,8 @@ func TestEnds(t *testing.T) {
 
 	j := jobs.Planner{Cluster: f.c, Rules: p.Rules}
 	var e jobs.Decision
-	require.NoError(t, j.Decide(&e, &jobs.Job{Name: "j", Queue: ask.Queue, Priority: 1, PendingSince: ask.PendingSince,
-		Members: []jobs.Member{{Key: "j-0", Size: resources.Vector{1}}}}, now))
+	require.NoError(t, j.Decide(&e, &victims.Ask{Key: "j", Queue: ask.Queue, Priority: 1, PendingSince: ask.PendingSince,
+		Members: []victims.Member{{Key: "j-0", Size: resources.Vector{1}}}}, now))
 	require.Equal(t, d.Plan.Ends, e.Plan.Ends)
 	require.Contains(t, e.Describe(f.c), "root.prod ends at 1 of 20 slots\n")
 

@@ -64,7 +64,7 @@ type obstacle struct {
 }
 
 var obstacles = []obstacle{
-	{name: "must not preempt", ask: func(a *victims.Ask) { a.MayNot = true },
+	{name: "must not preempt", ask: func(a *victims.Ask) { a.NeverPreempts = true },
 		reason: "may-not-preempt", want: []string{"may-not-preempt: plan n1 1"}},
 	{name: "delay", ask: func(a *victims.Ask) { a.PendingSince = now.Add(-29 * time.Second) },
 		reason: "too-early", want: []string{"delay: plan n1 1"}},
@@ -163,10 +163,10 @@ func TestExplain_TwoObstacles(t *testing.T) {
 	for _, o := range obstacles {
 		t.Run(o.name, func(t *testing.T) {
 			f, p, ask := o.build(t)
-			if ask.MayNot {
+			if ask.NeverPreempts {
 				ask.PendingSince = now
 			}
-			ask.MayNot = true
+			ask.NeverPreempts = true
 			e := f.explain(p, ask)
 			require.Equal(t, "may-not-preempt", e.Decision.Refusal.Reason)
 			require.Empty(t, f.relaxed(e))

@@ -210,6 +210,9 @@ func (x *index) checkAsk(ask *Ask, now time.Time) error {
 	if ask.Key == "" {
 		return ErrEmpty
 	}
+	if len(ask.Members) > 0 {
+		return fmt.Errorf("it has members, which package jobs places: %w", ErrState)
+	}
 	// A task of the same key runs already. It would be its own victim.
 	if _, ok := x.Lookup(ask.Key); ok {
 		return fmt.Errorf("%w: a task has it", ErrDuplicate)

@@ -85,12 +85,12 @@ func (l *load) newAsk(now time.Time) victims.Ask {
 	return victims.Ask{Key: key, Application: key, Queue: l.leaf(), Size: l.size(), Priority: int32(l.random.IntN(3)), PendingSince: now}
 }
 
-func (l *load) newJob(now time.Time) jobs.Job {
+func (l *load) newJob(now time.Time) victims.Ask {
 	name := "g" + l.name()
-	j := jobs.Job{Name: name, Application: name, Queue: l.leaf(), Priority: int32(l.random.IntN(3)), PendingSince: now}
+	j := victims.Ask{Key: name, Application: name, Queue: l.leaf(), Priority: int32(l.random.IntN(3)), PendingSince: now}
 	size := l.size()
 	for i := range []int{2, 4, 8}[l.random.IntN(3)] {
-		j.Members = append(j.Members, jobs.Member{Key: fmt.Sprint(name, "-", i), Size: size})
+		j.Members = append(j.Members, victims.Member{Key: fmt.Sprint(name, "-", i), Size: size})
 	}
 	return j
 }
@@ -155,7 +155,7 @@ func (l *load) answerAsk(a *victims.Ask, d *victims.Decision) bool {
 }
 
 // answerJob is answerAsk for a job.
-func (l *load) answerJob(j *jobs.Job, d *jobs.Decision) bool {
+func (l *load) answerJob(j *victims.Ask, d *jobs.Decision) bool {
 	l.result.decided++
 	if d.Outcome == victims.Refused {
 		return false
@@ -164,14 +164,14 @@ func (l *load) answerJob(j *jobs.Job, d *jobs.Decision) bool {
 	for _, at := range d.Plan.Placements {
 		places += " " + at.Place
 	}
-	l.note(j.Name, d.Outcome, places, d.Plan.Victims)
+	l.note(j.Key, d.Outcome, places, d.Plan.Victims)
 	if len(d.Plan.Placements) > 0 {
 		must(l.c.Apply(d.Plan.Change()))
 	}
 	if d.Outcome != victims.Fits {
 		return false
 	}
-	must(l.c.Start(j.Name, d.Plan.At))
+	must(l.c.Start(j.Key, d.Plan.At))
 	for i := range j.Members {
 		l.running = append(l.running, j.Members[i].Key)
 	}

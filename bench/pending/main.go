@@ -58,7 +58,7 @@ type result struct {
 // says whether the work has started.
 type decider interface {
 	addAsk(a victims.Ask)
-	addJob(j jobs.Job)
+	addJob(j victims.Ask)
 	look(now time.Time)
 	waiting() (asks, gangs int)
 }
@@ -68,17 +68,17 @@ type each struct {
 	*load
 	count bool
 	asks  []victims.Ask
-	gangs []jobs.Job
+	gangs []victims.Ask
 	ask   victims.Decision
 	job   jobs.Decision
 }
 
 func (e *each) addAsk(a victims.Ask)       { e.asks = insert(e.asks, a, byPriority) }
-func (e *each) addJob(j jobs.Job)          { e.gangs = append(e.gangs, j) }
+func (e *each) addJob(j victims.Ask)       { e.gangs = append(e.gangs, j) }
 func (e *each) waiting() (asks, gangs int) { return len(e.asks), len(e.gangs) }
 
 func (e *each) look(now time.Time) {
-	e.gangs = keep(e.gangs, func(j *jobs.Job) bool {
+	e.gangs = keep(e.gangs, func(j *victims.Ask) bool {
 		must(e.jobPlanner.Decide(&e.job, j, now))
 		if e.count {
 			must(e.job.Count())
@@ -98,7 +98,7 @@ func (e *each) look(now time.Time) {
 type queued struct {
 	*load
 	asks  *pending.List[victims.Ask, victims.Decision]
-	gangs *pending.List[jobs.Job, jobs.Decision]
+	gangs *pending.List[victims.Ask, jobs.Decision]
 	n, m  int
 }
 
@@ -109,13 +109,13 @@ func newQueued(l *load) *queued {
 }
 
 func (q *queued) addAsk(a victims.Ask)       { q.asks.Add(a); q.n++ }
-func (q *queued) addJob(j jobs.Job)          { q.gangs.Add(j); q.m++ }
+func (q *queued) addJob(j victims.Ask)       { q.gangs.Add(j); q.m++ }
 func (q *queued) waiting() (asks, gangs int) { return q.n, q.m }
 
 func (q *queued) look(now time.Time) {
 	for j, d := range q.gangs.All(now) {
 		if q.answerJob(j, d) {
-			q.gangs.Remove(j.Name)
+			q.gangs.Remove(j.Key)
 			q.m--
 		}
 	}

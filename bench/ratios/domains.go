@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // racks places a job in one of the racks, of which each has 18 nodes. Running gangs
@@ -18,9 +19,9 @@ func (r *report) racks(minimum int) Row {
 	racks := (r.big + 17) / 18
 	c := workload.Racks(r.big, racks)
 	train, _ := c.Tree().Lookup("root.train")
-	job := jobs.Job{Name: "job", Queue: train, Priority: 100, Domain: 1}
+	job := victims.Ask{Key: "job", Queue: train, Priority: 100, DomainDepth: 1}
 	for i := range 16 {
-		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: resources.Vector{4}})
+		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: resources.Vector{4}})
 	}
 	p := jobs.Planner{ByPriority: true, Cluster: c}
 	gangs := ""

@@ -22,7 +22,7 @@ const mostMembers = 64
 
 // A team is a job of alike members, and the same members as asks.
 type team struct {
-	job     jobs.Job
+	job     victims.Ask
 	planner jobs.Planner
 	d       jobs.Decision
 	asks    *workload.Subject
@@ -35,9 +35,9 @@ func (d *draw) team(c *victims.Cluster, members int) *team {
 	s := d.subject(c)
 	a := &s.Ask
 	x := &team{asks: s, planner: jobs.Planner{Cluster: c, Rules: s.Planner.Rules}}
-	x.job = jobs.Job{Name: "job", Application: a.Application, Queue: a.Queue, Priority: a.Priority, PendingSince: a.PendingSince}
+	x.job = victims.Ask{Key: "job", Application: a.Application, Queue: a.Queue, Priority: a.Priority, PendingSince: a.PendingSince}
 	for i := range members {
-		x.job.Members = append(x.job.Members, jobs.Member{Key: fmt.Sprint("member-", i), Size: a.Size, Class: a.Class})
+		x.job.Members = append(x.job.Members, victims.Member{Key: fmt.Sprint("member-", i), Size: a.Size, Class: a.Class})
 	}
 	return x
 }

@@ -122,9 +122,9 @@ func (d *movesDraw) build(random *rand.Rand) *movesSubject {
 		return x
 	}
 	p.Jobs = &jobs.Planner{Cluster: c}
-	j := jobs.Job{Name: "job", Queue: ask.Queue, Application: ask.Application, Priority: ask.Priority, PendingSince: ask.PendingSince}
+	j := victims.Ask{Key: "job", Queue: ask.Queue, Application: ask.Application, Priority: ask.Priority, PendingSince: ask.PendingSince}
 	for i := range d.members {
-		j.Members = append(j.Members, jobs.Member{Key: fmt.Sprint("member", i), Size: ask.Size})
+		j.Members = append(j.Members, victims.Member{Key: fmt.Sprint("member", i), Size: ask.Size})
 	}
 	var dec jobs.Decision
 	x.without = func() { must(p.Jobs.Decide(&dec, &j, workload.Now)); x.refused = dec.Outcome == victims.Refused }

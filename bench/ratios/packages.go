@@ -74,9 +74,9 @@ func (r *report) unequal(members int) Row {
 
 // place places a job of leaf 0 that is more important than all others.
 func (r *report) place(c *victims.Cluster, members int, size func(i int) resources.Vector) Row {
-	job := jobs.Job{Name: "job", Application: "job", Queue: workload.Leaf0(c.Tree()), Priority: 100}
+	job := victims.Ask{Key: "job", Application: "job", Queue: workload.Leaf0(c.Tree()), Priority: 100}
 	for i := range members {
-		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: size(i)})
+		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: size(i)})
 	}
 	p := jobs.Planner{ByPriority: true, Cluster: c}
 	var d jobs.Decision

@@ -15,10 +15,10 @@ import (
 )
 
 // like returns a job of so many members like an ask.
-func like(ask *victims.Ask, members int) jobs.Job {
-	job := jobs.Job{Name: "job", Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority, PendingSince: ask.PendingSince}
+func like(ask *victims.Ask, members int) victims.Ask {
+	job := victims.Ask{Key: "job", Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority, PendingSince: ask.PendingSince}
 	for i := range members {
-		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: ask.Size})
+		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: ask.Size})
 	}
 	return job
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // decide decides a job, cold, and says how long it took.
-func decide(p *jobs.Planner, job *jobs.Job) (dec jobs.Decision, took time.Duration, err error) {
+func decide(p *jobs.Planner, job *victims.Ask) (dec jobs.Decision, took time.Duration, err error) {
 	start := cpu()
 	err = p.Decide(&dec, job, workload.Now)
 	return dec, cpu() - start, err

@@ -190,7 +190,7 @@ func (p *program) write(d *draws.Job, s *shown) error {
 	text, unsaid, err := snapshot.Take(&snapshot.Scene{
 		Name: "case", Note: note, Now: workload.Now,
 		Planner:    &victims.Planner{Cluster: d.Planner.Cluster, Rules: d.Planner.Rules},
-		JobPlanner: &d.Planner, Jobs: []jobs.Job{d.Job},
+		JobPlanner: &d.Planner, Jobs: []victims.Ask{d.Job},
 	})
 	if err != nil {
 		return err

@@ -193,10 +193,10 @@ func (x *library) ask(a *work) victims.Ask {
 	}
 }
 
-func (x *library) job(a *work) jobs.Job {
-	j := jobs.Job{Name: a.name, Application: a.app, Queue: queue.ID(a.leaf), Priority: a.priority}
+func (x *library) job(a *work) victims.Ask {
+	j := victims.Ask{Key: a.name, Application: a.app, Queue: queue.ID(a.leaf), Priority: a.priority}
 	for i, size := range a.sizes {
-		j.Members = append(j.Members, jobs.Member{
+		j.Members = append(j.Members, victims.Member{
 			Key: a.key(i), Size: size, OptedOut: a.optedOut, Class: a.pool, Cost: a.cost, Budgets: x.budgetNames(a.budget),
 		})
 	}

@@ -34,9 +34,7 @@ func main() {
 	}
 
 	// A gang of research needs 8 GPUs for each of its two members.
-	job := jobs.Job{Name: "llm", Queue: research, Members: []jobs.Member{
-		{Key: "llm-0", Size: eight}, {Key: "llm-1", Size: eight},
-	}}
+	job := victims.Ask{Key: "llm", Queue: research, Size: eight, Members: []victims.Member{{Key: "llm-0"}, {Key: "llm-1"}}}
 	planner := jobs.Planner{Cluster: cluster}
 	var d jobs.Decision
 	if err := planner.Decide(&d, &job, now); err != nil {

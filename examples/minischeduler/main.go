@@ -27,7 +27,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -146,9 +145,9 @@ func story(s *scheduler) ([]event, error) {
 			return nil
 		}},
 		{4 * time.Minute, func() error { // training makes sense as a whole only
-			job := jobs.Job{Name: "llm", Application: "llm", Queue: train, Priority: 100}
+			job := victims.Ask{Key: "llm", Application: "llm", Queue: train, Priority: 100}
 			for i := range 3 {
-				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("llm-", i), Size: small})
+				job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("llm-", i), Size: small})
 			}
 			s.submitJob(job)
 			return nil

@@ -75,7 +75,7 @@ func TestTick_AsksAgainIfWorthIt(t *testing.T) {
 	s := crowded(t)
 	for ask := range s.asks.Work() {
 		web := *ask
-		web.MayNot = true
+		web.NeverPreempts = true
 		s.asks.Add(web)
 		break
 	}

@@ -31,13 +31,13 @@ type scheduler struct {
 
 	// What waits, or holds a grant, and what was last told of it: of each outcome once.
 	asks     *pending.List[victims.Ask, victims.Decision]
-	jobs     *pending.List[jobs.Job, jobs.Decision]
+	jobs     *pending.List[victims.Ask, jobs.Decision]
 	toldAsks map[string]victims.Outcome
 	toldJobs map[string]victims.Outcome
 
 	planner victims.Planner
 	gangs   jobs.Planner
-	placed  []jobs.Job // that hold their places, and have not started
+	placed  []victims.Ask // that hold their places, and have not started
 
 	timing   *quota.Timing
 	enforcer quota.Enforcer
@@ -75,7 +75,7 @@ func (s *scheduler) submit(a victims.Ask) {
 }
 
 // submitJob lets a job wait from now on.
-func (s *scheduler) submitJob(j jobs.Job) { s.jobs.Add(j) }
+func (s *scheduler) submitJob(j victims.Ask) { s.jobs.Add(j) }
 
 // limit sets the max of a queue. If that lowers it, tasks are preempted until
 // usage fits, once the delay is over.
@@ -162,22 +162,22 @@ func (s *scheduler) placeJobs() error {
 				s.stop(v.Key)
 			}
 			s.placed = append(s.placed, *job)
-			s.jobs.Remove(job.Name)
+			s.jobs.Remove(job.Key)
 		}
-		if d.Outcome != s.toldJobs[job.Name] {
-			s.toldJobs[job.Name] = d.Outcome
+		if d.Outcome != s.toldJobs[job.Key] {
+			s.toldJobs[job.Key] = d.Outcome
 			s.note("%s", d.Describe(s.cluster))
 		}
 	}
 	for len(s.placed) > 0 {
-		ready := slices.IndexFunc(s.placed, func(j jobs.Job) bool {
-			g, _ := s.cluster.Grant(j.Name)
+		ready := slices.IndexFunc(s.placed, func(j victims.Ask) bool {
+			g, _ := s.cluster.Grant(j.Key)
 			return g.Ready && len(g.Leaving) == 0
 		})
 		if ready < 0 {
 			break
 		}
-		if err := s.startJob(s.placed[ready].Name); err != nil {
+		if err := s.startJob(s.placed[ready].Key); err != nil {
 			return err
 		}
 		s.placed = slices.Delete(s.placed, ready, ready+1)

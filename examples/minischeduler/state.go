@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -31,7 +30,7 @@ type state struct {
 	Version int
 	Now     time.Time
 	Asks    []pendingState[victims.Ask]
-	Jobs    []pendingState[jobs.Job]
+	Jobs    []pendingState[victims.Ask]
 	Leaving []departureState
 }
 
@@ -75,7 +74,7 @@ func (s *scheduler) write(w io.Writer) error {
 	own := state{
 		Version: stateVersion, Now: s.now,
 		Asks: waiting(s.asks.Work(), s.toldAsks, func(a *victims.Ask) string { return a.Key }),
-		Jobs: waiting(concat(s.placed, s.jobs.Work()), s.toldJobs, func(j *jobs.Job) string { return j.Name }),
+		Jobs: waiting(concat(s.placed, s.jobs.Work()), s.toldJobs, func(j *victims.Ask) string { return j.Key }),
 	}
 	for _, d := range s.leaving {
 		own.Leaving = append(own.Leaving, departureState(d))
@@ -125,8 +124,8 @@ func read(out io.Writer, r *bufio.Reader) (*scheduler, error) {
 		s.asks.Add(p.Work)
 	}
 	for _, p := range own.Jobs {
-		s.toldJobs[p.Work.Name] = p.Told
-		if _, placed := cluster.Grant(p.Work.Name); placed {
+		s.toldJobs[p.Work.Key] = p.Told
+		if _, placed := cluster.Grant(p.Work.Key); placed {
 			s.placed = append(s.placed, p.Work)
 		} else {
 			s.jobs.Add(p.Work)

@@ -24,7 +24,7 @@ func (p page) job(s *scenario.Step, then scenario.Then) {
 	if j.MinMembers > 0 {
 		members += fmt.Sprintf(", at least %d of them,", j.MinMembers)
 	}
-	p.printf("job %s asks for places for %s in %s\n", plain.Name(j.Name), members, p.queue(j.Queue))
+	p.printf("job %s asks for places for %s in %s\n", plain.Name(j.Key), members, p.queue(j.Queue))
 	p.printf("  application %s, priority %d, %s\n", plain.Name(j.Application), j.Priority, preemptible[!j.NonPreemptible])
 	p.lines("  ", p.where(s))
 	p.bounds(s)

@@ -93,7 +93,7 @@ func (d *drawing) nodeForJob(p *scenario.Placed, id victims.NodeID) string {
 	for _, a := range d.comesTo(id) {
 		keys = append(keys, a.key)
 	}
-	depth := job.Domain
+	depth := job.DomainDepth
 	switch inside := depth > 0 && len(node.Domains) >= depth; {
 	case len(keys) > 0 && inside:
 		return fmt.Sprintf("chosen for %s, in domain %s", plain.Names(keys), plain.Names(node.Domains[:depth]))

@@ -77,7 +77,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 	d := &step.Placed.Decision
 	job := &d.Plan.Job
 	s.asker, s.places = job.Queue, true
-	s.depth, s.closest = job.Domain, d.Refusal.Domain
+	s.depth, s.closest = job.DomainDepth, d.Refusal.Domain
 	for i := range job.Members {
 		s.asked = resources.Add(s.asked, s.asked, job.Members[i].Size)
 		if _, placed := s.cluster.Lookup(job.Members[i].Key); !placed {
@@ -85,7 +85,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 		}
 	}
 	s.headline = fmt.Sprintf("request %d: job %s asks for places for %s in %s",
-		step.Request, plain.Name(job.Name), say.Counted(len(job.Members), "member"), s.queue(job.Queue))
+		step.Request, plain.Name(job.Key), say.Counted(len(job.Members), "member"), s.queue(job.Queue))
 	for _, at := range d.Plan.Placements {
 		m := &job.Members[at.Member]
 		s.arrive(m.Key, at.Node, m.Size)

@@ -82,7 +82,7 @@ type work struct {
 	*trace.Job
 	kind    int // all of one kind are alike
 	leaf    queue.ID
-	members []jobs.Member
+	members []victims.Member
 
 	runs   bool
 	since  int64 // when it began to run, or to wait
@@ -154,7 +154,7 @@ func (r *BatchReplay) prepare() (*batchPlayer, error) {
 		}
 		w := work{Job: j, kind: kind, leaf: r.Batch.Leaf(j.VC), left: j.Duration}
 		for k, gpus := range j.Members() {
-			w.members = append(w.members, jobs.Member{Key: fmt.Sprintf("%s-%d", j.Name, k), Size: resources.Vector{gpus}})
+			w.members = append(w.members, victims.Member{Key: fmt.Sprintf("%s-%d", j.Name, k), Size: resources.Vector{gpus}})
 		}
 		x.work = append(x.work, w)
 		x.index[j.Name] = int32(i)
@@ -288,7 +288,7 @@ func (x *batchPlayer) within(i int32) bool {
 // decide asks the planner about a job in line, and does what it says.
 func (x *batchPlayer) decide(i int32) error {
 	w := &x.work[i]
-	job := jobs.Job{Name: w.Name, Application: w.Name, Queue: w.leaf, MayNot: x.Policy.Patient, Members: w.members}
+	job := victims.Ask{Key: w.Name, Application: w.Name, Queue: w.leaf, NeverPreempts: x.Policy.Patient, Members: w.members}
 	if err := x.planner.Decide(&x.decision, &job, instant(x.now)); err != nil {
 		return err
 	}

@@ -76,9 +76,7 @@ func main() {
 	check(planner.Decide(&d, &ask, now))
 	fmt.Println(d.Summary(cluster))
 
-	job := jobs.Job{Name: "llm", Queue: research, Members: []jobs.Member{
-		{Key: "llm-0", Size: four}, {Key: "llm-1", Size: four},
-	}}
+	job := victims.Ask{Key: "llm", Queue: research, Size: four, Members: []victims.Member{{Key: "llm-0"}, {Key: "llm-1"}}}
 	gangs := jobs.Planner{Cluster: cluster, Rules: planner.Rules}
 	var jd jobs.Decision
 	check(gangs.Decide(&jd, &job, now))
@@ -107,7 +105,7 @@ func main() {
 		fmt.Println(out.Summary(cluster))
 	}
 
-	job.Domain = 1
+	job.DomainDepth = 1
 	check(gangs.Decide(&jd, &job, now))
 	fmt.Println(jd.Summary(cluster))
 

@@ -67,7 +67,7 @@ func Evictions(p *jobs.Plan, c *victims.Cluster, way string) (all []Eviction) {
 		n := notice{
 			Task: v.Key, Queue: c.Tree().Path(t.Queue), Node: c.NodeName(t.Node), Priority: t.Priority, Job: v.Job,
 			Preemptor: preemptor{
-				Job: p.Job.Name, Application: p.Job.Application,
+				Job: p.Job.Key, Application: p.Job.Application,
 				Queue: c.Tree().Path(p.Job.Queue), Priority: p.Job.Priority,
 			},
 			Causes: causes(v), Way: way,

@@ -59,9 +59,9 @@ func evictionPlan(t require.TestingT) (*victims.Cluster, *jobs.Plan) {
 		nodes = append(nodes, id)
 	}
 	p := &jobs.Plan{
-		Job: jobs.Job{
-			Name: "j", Application: "app-j", Queue: leaf(t, c, "root.b"), Priority: 100,
-			Members: []jobs.Member{{Key: "j-0"}, {Key: "j-1"}, {Key: "j-2"}, {Key: "j-3"}, {Key: "j-4"}},
+		Job: victims.Ask{
+			Key: "j", Application: "app-j", Queue: leaf(t, c, "root.b"), Priority: 100,
+			Members: []victims.Member{{Key: "j-0"}, {Key: "j-1"}, {Key: "j-2"}, {Key: "j-3"}, {Key: "j-4"}},
 		},
 		// j-0 runs already, and j-4 is beyond the minimum.
 		Placements: []jobs.Placement{
@@ -117,7 +117,7 @@ func FuzzEviction(f *testing.F) {
 func evictionHolds(t *rapid.T) {
 	c, p := evictionPlan(t)
 	name := rapid.StringOf(rapid.Rune().Filter(utf8.ValidRune))
-	p.Job.Name, p.Job.Application, p.Job.Priority = name.Draw(t, "job"), name.Draw(t, "application"), rapid.Int32().Draw(t, "priority")
+	p.Job.Key, p.Job.Application, p.Job.Priority = name.Draw(t, "job"), name.Draw(t, "application"), rapid.Int32().Draw(t, "priority")
 	for i := range p.Job.Members {
 		p.Job.Members[i].Key = name.Draw(t, "member")
 	}
@@ -137,7 +137,7 @@ func evictionHolds(t *rapid.T) {
 		require.NoError(t, json.Unmarshal([]byte(e.Text), &back))
 		require.Equal(t, []string{p.Victims[i].Key, p.Victims[i].Job, way}, []string{back.Task, back.Job, back.Way})
 		require.Equal(t, e.Task, back.Task)
-		require.Equal(t, []string{p.Job.Name, p.Job.Application}, []string{back.Preemptor.Job, back.Preemptor.Application})
+		require.Equal(t, []string{p.Job.Key, p.Job.Application}, []string{back.Preemptor.Job, back.Preemptor.Application})
 		require.Equal(t, p.Job.Priority, back.Preemptor.Priority)
 		if i == 0 {
 			require.Equal(t, []string{p.Job.Members[1].Key, p.Job.Members[3].Key}, back.Preemptor.Members)

@@ -5,7 +5,7 @@
 // ElasticQuota as a [jobs.Allowance].
 //
 // Read the labels of all members with [Options.ParseJob] and put the [Intent] into the
-// [jobs.Job]. Once its plan is applied, delete each victim, or put the text of its
+// [victims.Ask]. Once its plan is applied, delete each victim, or put the text of its
 // [Eviction] into [LabelSoftEviction], as [Options.Way] says.
 package koordinator
 

@@ -45,11 +45,11 @@ func (a *Auditor) AuditJob(moves *Plan, p *jobs.Plan, now time.Time) []victims.V
 	job := &p.Job
 	x := judge{Options: a.Options, stops: p.Victims, charge: victims.Charge{
 		Of: "job", Cluster: a.Jobs.Cluster, Rules: a.Jobs.Rules, Now: now, ByPriority: a.Jobs.ByPriority,
-		Ask: victims.Ask{Key: job.Name, Application: job.Application, Queue: job.Queue, Priority: job.Priority, Job: job.Name},
+		Ask: victims.Ask{Key: job.Key, Application: job.Application, Queue: job.Queue, Priority: job.Priority, Job: job.Key},
 	}}
 	for _, at := range p.Placements {
 		if 0 <= at.Member && at.Member < len(job.Members) && !at.Further {
-			m := &job.Members[at.Member]
+			m := job.MemberAsk(at.Member)
 			x.charge.Wants = append(x.charge.Wants, victims.Want{Key: m.Key, Size: m.Size, Node: at.Node})
 		}
 	}

@@ -110,9 +110,9 @@ func (r run) ask(t *testing.T) (moves.Plan, victims.Decision) {
 
 func (r run) job(t *testing.T, members int) (moves.Plan, jobs.Decision) {
 	p := moves.Planner{Jobs: &jobs.Planner{Cluster: r.h.c, Rules: r.h.rules, Steps: r.steps, Stop: r.stop}, Options: moves.Options{Movable: all}}
-	j := jobs.Job{Name: "job", Queue: r.h.ask.Queue, Priority: r.h.ask.Priority}
+	j := victims.Ask{Key: "job", Queue: r.h.ask.Queue, Priority: r.h.ask.Priority}
 	for i := range members {
-		j.Members = append(j.Members, jobs.Member{Key: fmt.Sprint("m", i), Size: r.h.ask.Size})
+		j.Members = append(j.Members, victims.Member{Key: fmt.Sprint("m", i), Size: r.h.ask.Size})
 	}
 	var d jobs.Decision
 	plan, err := p.DecideJob(&d, &j, world.Epoch)

@@ -40,7 +40,7 @@ func ExamplePlanner_DecideJob() {
 
 	p := moves.Planner{Jobs: &jobs.Planner{Cluster: cluster}}
 	p.Movable = func(victims.TaskID) (class int, ok bool) { return 0, true }
-	job := jobs.Job{Name: "llm", Queue: hero, Domain: 1, Members: []jobs.Member{
+	job := victims.Ask{Key: "llm", Queue: hero, DomainDepth: 1, Members: []victims.Member{
 		{Key: "llm-0", Size: resources.Vector{8}}, {Key: "llm-1", Size: resources.Vector{8}},
 	}}
 	var d jobs.Decision

@@ -19,16 +19,16 @@ import (
 )
 
 // jobOf returns the job of a case, its members of the class of their place in the list.
-func jobOf(t require.TestingT, c *victims.Cluster, j *world.Job) jobs.Job {
+func jobOf(t require.TestingT, c *victims.Cluster, j *world.Job) victims.Ask {
 	leaf, ok := c.Tree().Lookup(j.Queue)
 	require.True(t, ok)
-	job := jobs.Job{
-		Name: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority, NonPreemptible: j.NonPreemptible,
-		MinMembers: j.MinMembers, MayNot: j.MayNot, PendingSince: j.PendingSince, LastAttempt: j.LastAttempt, Domain: j.Domain,
+	job := victims.Ask{
+		Key: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority, NonPreemptible: j.NonPreemptible,
+		MinMembers: j.MinMembers, NeverPreempts: j.MayNot, PendingSince: j.PendingSince, LastAttempt: j.LastAttempt, DomainDepth: j.Domain,
 	}
 	for i := range j.Members {
 		m := &j.Members[i]
-		job.Members = append(job.Members, jobs.Member{
+		job.Members = append(job.Members, victims.Member{
 			Key: m.Key, Size: world.VectorOf(c, m.Size), Originator: m.Originator, OptedOut: m.OptedOut, Class: i,
 		})
 	}

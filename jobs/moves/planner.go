@@ -159,7 +159,7 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 
 // DecideJob is Decide for a job. Its required members are given places one by one, the
 // largest first, each with the cheapest moves, in one domain after the other.
-func (p *Planner) DecideJob(dst *jobs.Decision, job *jobs.Job, now time.Time) (plan Plan, err error) {
+func (p *Planner) DecideJob(dst *jobs.Decision, job *victims.Ask, now time.Time) (plan Plan, err error) {
 	j := p.Jobs
 	x := subject[jobs.Decision]{
 		best:   dst,
@@ -185,8 +185,8 @@ func (p *Planner) DecideJob(dst *jobs.Decision, job *jobs.Job, now time.Time) (p
 		},
 	}
 	q := question{
-		Options: p.Options, c: j.Cluster, rules: &j.Rules, now: now, job: true, byPriority: j.ByPriority, domain: job.Domain,
-		steps: j.Steps, stop: j.Stop, ask: &victims.Ask{Key: job.Name, Application: job.Application, Queue: job.Queue, Priority: job.Priority, Job: job.Name},
+		Options: p.Options, c: j.Cluster, rules: &j.Rules, now: now, job: true, byPriority: j.ByPriority, domain: job.DomainDepth,
+		steps: j.Steps, stop: j.Stop, ask: &victims.Ask{Key: job.Key, Application: job.Application, Queue: job.Queue, Priority: job.Priority, Job: job.Key},
 	}
 	q.need(job)
 	err = run(&p.search, &x, &q, &plan)
@@ -197,13 +197,13 @@ func (p *Planner) DecideJob(dst *jobs.Decision, job *jobs.Job, now time.Time) (p
 }
 
 // need lists the required members of a job that have no place, the largest first.
-func (q *question) need(job *jobs.Job) {
+func (q *question) need(job *victims.Ask) {
 	missing := len(job.Members)
 	if job.MinMembers > 0 {
 		missing = job.MinMembers
 	}
 	for i := range job.Members {
-		m := &job.Members[i]
+		m := job.MemberAsk(i)
 		q.keys = append(q.keys, m.Key)
 		id, there := q.c.Lookup(m.Key)
 		_, held := q.c.LookupGrant(m.Key)

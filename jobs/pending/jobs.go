@@ -10,8 +10,8 @@ import (
 )
 
 // Jobs returns a list of jobs, for which the planner decides.
-func Jobs(p *jobs.Planner) *List[jobs.Job, jobs.Decision] {
-	return list(kind[jobs.Job, jobs.Decision]{
+func Jobs(p *jobs.Planner) *List[victims.Ask, jobs.Decision] {
+	return list(kind[victims.Ask, jobs.Decision]{
 		cluster: p.Cluster, rules: &p.Rules, decide: p.Decide,
 		differ: func() bool { return p.Predicate != nil || p.Allowances != nil || p.ByPriority },
 		help: func(d *jobs.Decision) *victims.Help {
@@ -20,27 +20,28 @@ func Jobs(p *jobs.Planner) *List[jobs.Job, jobs.Decision] {
 			}
 			return &d.Refusal.Help
 		},
-		ask: func(j *jobs.Job) victims.Ask {
+		ask: func(j *victims.Ask) victims.Ask {
 			return victims.Ask{
-				Key: j.Name, Application: j.Application, Queue: j.Queue, Priority: j.Priority,
+				Key: j.Key, Application: j.Application, Queue: j.Queue, Priority: j.Priority,
 				PendingSince: j.PendingSince, LastAttempt: j.LastAttempt,
-				MayNot: j.MayNot, NonPreemptible: j.NonPreemptible,
+				NeverPreempts: j.NeverPreempts, NonPreemptible: j.NonPreemptible,
 			}
 		},
-		key: func(j *jobs.Job, i int) (string, bool) {
+		key: func(j *victims.Ask, i int) (string, bool) {
 			if i >= len(j.Members) {
-				for id := range p.Cluster.JobTasks(j.Name) {
+				for id := range p.Cluster.JobTasks(j.Key) {
 					return p.Cluster.Key(id), i == len(j.Members)
 				}
 				return "", false
 			}
 			return j.Members[i].Key, true
 		},
-		same: func(dst []byte, j *jobs.Job) []byte {
+		same: func(dst []byte, j *victims.Ask) []byte {
 			dst = binary.AppendVarint(dst, int64(j.MinMembers))
-			dst = binary.AppendVarint(dst, int64(j.Domain))
+			dst = binary.AppendVarint(dst, int64(j.DomainDepth))
 			for i := range j.Members {
-				dst = binary.AppendVarint(appendSize(dst, j.Members[i].Size), int64(j.Members[i].Class))
+				m := j.MemberAsk(i)
+				dst = binary.AppendVarint(appendSize(dst, m.Size), int64(m.Class))
 			}
 			return dst
 		},

@@ -40,11 +40,11 @@ func TestJobs_ReservedByName(t *testing.T) {
 	require.NoError(t, err)
 	list := pending.Jobs(&jobs.Planner{Cluster: c})
 	for _, name := range []string{"a", "b"} {
-		list.Add(jobs.Job{Name: name, Queue: 1, Members: []jobs.Member{{Key: name + "0", Size: resources.Vector{2}}}})
+		list.Add(victims.Ask{Key: name, Queue: 1, Members: []victims.Member{{Key: name + "0", Size: resources.Vector{2}}}})
 	}
 	var got []string
 	for j, d := range list.All(world.Epoch) {
-		got = append(got, fmt.Sprint(j.Name, " ", d.Outcome))
+		got = append(got, fmt.Sprint(j.Key, " ", d.Outcome))
 	}
 	require.Equal(t, []string{"a refused", "b fits"}, got)
 }
@@ -88,15 +88,15 @@ func jobsHold(t *rapid.T) {
 	world.SetMinimums(h.c, k.Minimums)
 	leaf, ok := h.c.Tree().Lookup(k.Job.Queue)
 	require.True(t, ok)
-	var all []jobs.Job
+	var all []victims.Ask
 	for n := range 2 + h.below("jobs", 3) {
-		job := jobs.Job{
-			Name: fmt.Sprint(k.Job.Name, "-", n), Application: h.application(), Queue: leaf, Priority: k.Job.Priority, NonPreemptible: k.Job.NonPreemptible,
-			MinMembers: k.Job.MinMembers, MayNot: k.Job.MayNot, Domain: k.Job.Domain, PendingSince: k.Job.PendingSince, LastAttempt: k.Job.LastAttempt,
+		job := victims.Ask{
+			Key: fmt.Sprint(k.Job.Name, "-", n), Application: h.application(), Queue: leaf, Priority: k.Job.Priority, NonPreemptible: k.Job.NonPreemptible,
+			MinMembers: k.Job.MinMembers, NeverPreempts: k.Job.MayNot, DomainDepth: k.Job.Domain, PendingSince: k.Job.PendingSince, LastAttempt: k.Job.LastAttempt,
 		}
 		for i := range k.Job.Members {
 			m := &k.Job.Members[i]
-			job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint(m.Key, "-", n), Size: world.VectorOf(h.c, m.Size), Class: i % 2})
+			job.Members = append(job.Members, victims.Member{Key: fmt.Sprint(m.Key, "-", n), Size: world.VectorOf(h.c, m.Size), Class: i % 2})
 			h.names = append(h.names, job.Members[i].Key)
 		}
 		switch h.below("unlike", 8) {
@@ -107,15 +107,15 @@ func jobsHold(t *rapid.T) {
 		case 2:
 			job.Members[0].Class++
 		}
-		h.names = append(h.names, job.Name, job.Name)
+		h.names = append(h.names, job.Key, job.Key)
 		all = append(all, job)
 	}
-	holds(h, all, kind[jobs.Job, jobs.Decision]{
-		key: func(j *jobs.Job) string { return j.Name },
-		list: func(c *victims.Cluster) *pending.List[jobs.Job, jobs.Decision] {
+	holds(h, all, kind[victims.Ask, jobs.Decision]{
+		key: func(j *victims.Ask) string { return j.Key },
+		list: func(c *victims.Cluster) *pending.List[victims.Ask, jobs.Decision] {
 			return pending.Jobs(&jobs.Planner{Cluster: c, Rules: h.rules})
 		},
-		decide: func(d *jobs.Decision, c *victims.Cluster, j *jobs.Job) error {
+		decide: func(d *jobs.Decision, c *victims.Cluster, j *victims.Ask) error {
 			return (&jobs.Planner{Cluster: c, Rules: h.rules}).Decide(d, j, h.now)
 		},
 		told: func(c *victims.Cluster, d *jobs.Decision) (string, victims.Change, bool) {

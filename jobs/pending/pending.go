@@ -340,7 +340,7 @@ func (p *List[W, D]) same(dst []byte, a *victims.Ask, w *W) []byte {
 	dst = binary.AppendVarint(dst, int64(a.Priority))
 	dst = binary.AppendVarint(dst, int64(a.Class))
 	flags := int64(0)
-	if a.MayNot {
+	if a.NeverPreempts {
 		flags |= 1
 	}
 	if a.NonPreemptible {

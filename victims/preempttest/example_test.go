@@ -107,7 +107,7 @@ func ExampleTestPredicate_jobs() {
 	}
 	roomy := func(p *jobs.Placing) bool { return len(p.Victims) >= 2 }
 
-	job := jobs.Job{Name: "j", Queue: 2, Members: []jobs.Member{{Key: "j-0"}}}
+	job := victims.Ask{Key: "j", Queue: 2, Members: []victims.Member{{Key: "j-0"}}}
 	asked := func(p *victims.Placing) bool {
 		return roomy(&jobs.Placing{Job: &job, Node: p.Node, Victims: p.Victims})
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
@@ -80,7 +79,7 @@ func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 	case m.Ask != nil:
 		s.Asks = []victims.Ask{*m.Ask}
 	case m.Job != nil:
-		s.Jobs = []jobs.Job{*m.Job}
+		s.Jobs = []victims.Ask{*m.Job}
 	default:
 		s.Enforce = []quota.Quota{{Queue: m.Queue, Max: m.Max}}
 	}

@@ -46,17 +46,17 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	}
 	leaf, ok := c.Tree().Lookup(k.Job.Queue)
 	require.True(t, ok)
-	job := jobs.Job{
-		Name: k.Job.Name, Application: k.Job.Application, Queue: leaf, Priority: k.Job.Priority,
-		NonPreemptible: k.Job.NonPreemptible, MinMembers: k.Job.MinMembers, MayNot: k.Job.MayNot, Domain: k.Job.Domain,
+	job := victims.Ask{
+		Key: k.Job.Name, Application: k.Job.Application, Queue: leaf, Priority: k.Job.Priority,
+		NonPreemptible: k.Job.NonPreemptible, MinMembers: k.Job.MinMembers, NeverPreempts: k.Job.MayNot, DomainDepth: k.Job.Domain,
 		PendingSince: k.Job.PendingSince, LastAttempt: k.Job.LastAttempt,
 	}
 	for _, m := range k.Job.Members {
 		class := slices.IndexFunc(k.Job.Members, func(o world.Member) bool { return maps.Equal(o.Selector, m.Selector) })
-		job.Members = append(job.Members, jobs.Member{Key: m.Key, Size: world.VectorOf(c, m.Size), Class: class})
+		job.Members = append(job.Members, victims.Member{Key: m.Key, Size: world.VectorOf(c, m.Size), Class: class})
 	}
 	return &snapshot.Scene{
-		Planner: &victims.Planner{Cluster: c}, Now: k.Options.Now, JobPlanner: p, Jobs: []jobs.Job{job},
+		Planner: &victims.Planner{Cluster: c}, Now: k.Options.Now, JobPlanner: p, Jobs: []victims.Ask{job},
 	}
 }
 

@@ -28,7 +28,7 @@ type Scene struct {
 
 	// JobPlanner, of the same cluster, must be there if there are Jobs.
 	JobPlanner *jobs.Planner
-	Jobs       []jobs.Job // each is decided like an ask
+	Jobs       []victims.Ask // each is decided like an ask
 
 	// Enforcer, of the same cluster, must be there if there is something to Enforce.
 	Enforcer *quota.Enforcer

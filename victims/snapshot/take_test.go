@@ -54,7 +54,7 @@ func fixture(t *testing.T) *snapshot.Scene {
 // withJob gives a scene a job of which the task t1 is a member, by its key only.
 func withJob(s *snapshot.Scene) *jobs.Planner {
 	s.JobPlanner = &jobs.Planner{ByPriority: true, Cluster: s.Planner.Cluster}
-	s.Jobs = []jobs.Job{{Name: "j", Queue: 2, Members: []jobs.Member{{Key: "t1", Size: resources.Vector{2000}}}}}
+	s.Jobs = []victims.Ask{{Key: "j", Queue: 2, Members: []victims.Member{{Key: "t1", Size: resources.Vector{2000}}}}}
 	return s.JobPlanner
 }
 
@@ -237,7 +237,7 @@ func TestTake_Empty(t *testing.T) {
 	require.Zero(t, got.Before.TaskLen())
 	require.Panics(t, func() { snapshot.Take(&snapshot.Scene{}) })
 	s := fixture(t)
-	s.Jobs = []jobs.Job{{Name: "j"}}
+	s.Jobs = []victims.Ask{{Key: "j"}}
 	require.PanicsWithValue(t, "snapshot: Take of jobs without a planner of the same cluster", func() { snapshot.Take(s) })
 	s.Jobs, s.Enforce, s.Enforcer = nil, []quota.Quota{{}}, &quota.Enforcer{Cluster: s.Planner.Cluster.Clone()}
 	require.PanicsWithValue(t, "snapshot: Take of quotas without an enforcer of the same cluster", func() { snapshot.Take(s) })

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -26,23 +25,23 @@ func (w *writer) jobs() {
 	for i := range w.s.Jobs {
 		j := &w.s.Jobs[i]
 		e := &job{
-			Name: w.text(j.Name), Queue: w.c.Tree().Path(j.Queue), Application: w.application(j.Application, j.Name),
-			Priority: j.Priority, Preemptible: !j.NonPreemptible, MinMembers: j.MinMembers, Domain: j.Domain,
+			Name: w.text(j.Key), Queue: w.c.Tree().Path(j.Queue), Application: w.application(j.Application, j.Key),
+			Priority: j.Priority, Preemptible: !j.NonPreemptible, MinMembers: j.MinMembers, Domain: j.DomainDepth,
 			Age: w.age(j.PendingSince),
 		}
 		if !j.LastAttempt.IsZero() && w.s.Now.Before(j.LastAttempt.Add(max(0, w.s.JobPlanner.Interval))) {
-			w.lacks("interval", j.Name, "the last attempt is over")
+			w.lacks("interval", j.Key, "the last attempt is over")
 		}
 		if j.PendingSince.After(w.s.Now) {
-			w.lacks("pending", j.Name, "since now")
+			w.lacks("pending", j.Key, "since now")
 		}
-		if j.MayNot {
+		if j.NeverPreempts {
 			e.Policy = "Never"
 		}
 		selectors := make(map[int]map[string]string)
 		for k := range j.Members {
 			m := &j.Members[k]
-			w.memberOf[m.Key] = j.Name
+			w.memberOf[m.Key] = j.Key
 			if _, asked := selectors[m.Class]; !asked {
 				selectors[m.Class] = w.selector(m.Class, fmt.Sprintf("job-%d-class-%d", i+1, len(selectors)+1))
 			}
@@ -63,8 +62,8 @@ func (w *writer) selector(class int, name string) map[string]string {
 }
 
 // firstUnplaced returns the ask that exemptions from a job are asked about.
-func (w *writer) firstUnplaced(j *jobs.Job) *victims.Ask {
-	a := &victims.Ask{Application: j.Application, Queue: j.Queue, Priority: j.Priority, Job: j.Name, NonPreemptible: j.NonPreemptible}
+func (w *writer) firstUnplaced(j *victims.Ask) *victims.Ask {
+	a := &victims.Ask{Application: j.Application, Queue: j.Queue, Priority: j.Priority, Job: j.Key, NonPreemptible: j.NonPreemptible}
 	for i := range j.Members {
 		m := &j.Members[i]
 		_, runs := w.c.Lookup(m.Key)

@@ -19,7 +19,7 @@ import (
 type Job struct {
 	Name    string
 	Planner jobs.Planner
-	Job     jobs.Job
+	Job     victims.Ask
 }
 
 // JobFamilies are loads of random sizes with one difficulty each, all of them at once, and
@@ -85,7 +85,7 @@ func mixed(r *rand.Rand, family string, i int, size Size) (*Job, error) {
 			return nil, err
 		}
 	}
-	d.Job = jobs.Job{Name: "job", Application: "job", Queue: workload.Leaf0(c.Tree()), Priority: 100, PendingSince: workload.Now.Add(-time.Hour)}
+	d.Job = victims.Ask{Key: "job", Application: "job", Queue: workload.Leaf0(c.Tree()), Priority: 100, PendingSince: workload.Now.Add(-time.Hour)}
 	if w.Priorities > 1 && r.IntN(2) == 0 {
 		d.Job.Priority = int32(w.Priorities) / 2
 	}
@@ -100,7 +100,7 @@ func mixed(r *rand.Rand, family string, i int, size Size) (*Job, error) {
 		sizes = append(sizes, v)
 	}
 	for m := range members {
-		d.Job.Members = append(d.Job.Members, jobs.Member{Key: fmt.Sprint("job-", m), Size: sizes[m%kinds]})
+		d.Job.Members = append(d.Job.Members, victims.Member{Key: fmt.Sprint("job-", m), Size: sizes[m%kinds]})
 	}
 	if on("minimum") {
 		d.Job.MinMembers = 1 + r.IntN(members)
@@ -108,7 +108,7 @@ func mixed(r *rand.Rand, family string, i int, size Size) (*Job, error) {
 	racks := 0
 	if on("domain") {
 		racks = 2 + r.IntN(3)
-		d.Job.Domain = 1
+		d.Job.DomainDepth = 1
 		if err := inRacks(c, racks, r); err != nil {
 			return nil, err
 		}
@@ -218,7 +218,7 @@ func gpu(r *rand.Rand, i int, size Size) (*Job, error) {
 			s = int64(of(r, 1, 2, 4, 8))
 		}
 		sum += s
-		d.Job.Members = append(d.Job.Members, jobs.Member{Key: fmt.Sprint("job-", m), Size: resources.Vector{s}})
+		d.Job.Members = append(d.Job.Members, victims.Member{Key: fmt.Sprint("job-", m), Size: resources.Vector{s}})
 	}
 	asks, err := g.queues(int64(nodes)*8, sum)
 	if err != nil {
@@ -236,10 +236,10 @@ func gpu(r *rand.Rand, i int, size Size) (*Job, error) {
 		}
 	}
 	d.Planner = jobs.Planner{Cluster: g.cluster, ByPriority: byPriority}
-	d.Job.Name, d.Job.Application, d.Job.Queue, d.Job.Priority = "job", "job", asks, int32(g.priorities)
+	d.Job.Key, d.Job.Application, d.Job.Queue, d.Job.Priority = "job", "job", asks, int32(g.priorities)
 	d.Job.PendingSince = workload.Now.Add(-time.Hour)
 	if domain {
-		d.Job.Domain = 1
+		d.Job.DomainDepth = 1
 	}
 	d.Name = fmt.Sprintf("gpu#%d nodes=%d/tasks=%d/members=%d/size=%d/unlike=%v/prios=%d/opted=%d/gangs=%d%%/spare=%v/domain=%v/racks=%d/byprio=%v",
 		i, nodes, g.tasks, members, amount, unlike, g.priorities, g.optedOut, g.gangShare, g.spare, domain, g.racks, byPriority)

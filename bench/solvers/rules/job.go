@@ -25,7 +25,7 @@ type Job struct {
 	ClassOf []int    // by required member
 	Domains []string // by node, the domain of the depth that is asked for, or ""; nil: none is
 
-	source *jobs.Job
+	source *victims.Ask
 }
 
 // A Placed is a plan for a job.
@@ -36,7 +36,7 @@ type Placed struct {
 }
 
 // OfJob reads what there is for a job.
-func OfJob(p *jobs.Planner, job *jobs.Job, now time.Time) (*Job, error) {
+func OfJob(p *jobs.Planner, job *victims.Ask, now time.Time) (*Job, error) {
 	if p.Allowances != nil || p.Predicate != nil || job.NonPreemptible {
 		return nil, fmt.Errorf("%w: allowances, a predicate", ErrModel)
 	}
@@ -76,11 +76,11 @@ func OfJob(p *jobs.Planner, job *jobs.Job, now time.Time) (*Job, error) {
 		j.Classes[k].Count++
 		j.ClassOf = append(j.ClassOf, k)
 	}
-	if job.Domain > 0 {
+	if job.DomainDepth > 0 {
 		for _, n := range facts.Nodes {
 			name := ""
-			if d := c.Node(n).Domains; len(d) >= job.Domain {
-				name = fmt.Sprintf("%q", d[:job.Domain])
+			if d := c.Node(n).Domains; len(d) >= job.DomainDepth {
+				name = fmt.Sprintf("%q", d[:job.DomainDepth])
 			}
 			j.Domains = append(j.Domains, name)
 		}

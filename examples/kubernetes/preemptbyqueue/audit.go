@@ -33,7 +33,7 @@ func (c *core) auditGang(now time.Time) {
 		return
 	}
 	found := c.jobAuditor.Audit(nil, &d.Plan, now)
-	if tell(c.log.WithValues("podGroup", d.Plan.Job.Name), "Plan for a group breaks a law", found); len(found) > 0 {
+	if tell(c.log.WithValues("podGroup", d.Plan.Job.Key), "Plan for a group breaks a law", found); len(found) > 0 {
 		d.Outcome, d.Refusal = victims.Refused, jobs.Refusal{Cause: victims.Cause{Reason: victims.Unlawful}}
 	}
 }
@@ -60,7 +60,7 @@ func (c *core) settle(places map[string]string, now time.Time) {
 		}
 	}
 	if found := c.jobAuditor.Audit(nil, plan, now); len(found) > 0 {
-		c.log.V(2).Info("Places of the scheduler not taken", "podGroup", plan.Job.Name, "violation", found[0])
+		c.log.V(2).Info("Places of the scheduler not taken", "podGroup", plan.Job.Key, "violation", found[0])
 		plan.Placements = before
 	}
 }

@@ -14,14 +14,13 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler/metrics"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // A gang is a PodGroup for which a decision is made.
 type gang struct {
 	plugin *Plugin
-	job    jobs.Job
+	job    victims.Ask
 	uid    types.UID
 	pods   map[string]*v1.Pod // that have no node, by key
 	bound  bool               // to a domain that all its pods share
@@ -65,7 +64,7 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	d := &c.jobDecision
 	line := d.Summary(c.cluster)
 	if l := log(ctx).V(2); l.Enabled() {
-		l.Info("Decided", "podGroup", g.job.Name, "outcome", d.Outcome, "decision", d.Describe(c.cluster))
+		l.Info("Decided", "podGroup", g.job.Key, "outcome", d.Outcome, "decision", d.Describe(c.cluster))
 	}
 	c.countDecision(d.Outcome, d.Refusal.Reason, g.job.Queue)
 	if d.Outcome != victims.Refused {
@@ -88,16 +87,16 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 func (pl *Plugin) gang(group fwk.PodGroupInfo) (*gang, error) {
 	c, spec := pl.core, group.GetPodGroup().Spec
 	g := &gang{plugin: pl, uid: group.GetPodGroup().UID, pods: map[string]*v1.Pod{}, bound: spec.SchedulingConstraints != nil}
-	g.job = jobs.Job{Name: group.GetNamespace() + "/" + group.GetName()}
+	g.job = victims.Ask{Key: group.GetNamespace() + "/" + group.GetName()}
 	switch {
 	case spec.SchedulingPolicy.Gang != nil:
 		g.job.MinMembers = int(spec.SchedulingPolicy.Gang.MinCount)
 	case g.bound: // the first pod of a basic group chooses the domain
 		g.job.MinMembers = 1
 	}
-	for id := range c.cluster.JobTasks(g.job.Name) {
+	for id := range c.cluster.JobTasks(g.job.Key) {
 		if c.cluster.State(id) == victims.Running {
-			g.job.Members = append(g.job.Members, jobs.Member{Key: c.cluster.Key(id), Size: c.cluster.Task(id).Size})
+			g.job.Members = append(g.job.Members, victims.Member{Key: c.cluster.Key(id), Size: c.cluster.Task(id).Size})
 		}
 	}
 	for _, pod := range group.GetUnscheduledPods() {
@@ -106,14 +105,14 @@ func (pl *Plugin) gang(group fwk.PodGroupInfo) (*gang, error) {
 			return nil, err
 		}
 		g.job.Queue, g.job.Application = ask.Queue, ask.Application
-		g.job.MayNot, g.says = g.job.MayNot || ask.MayNot, c.groupPriority(pod) != nil
+		g.job.NeverPreempts, g.says = g.job.NeverPreempts || ask.NeverPreempts, c.groupPriority(pod) != nil
 		if len(g.pods) == 0 || ask.Priority > g.job.Priority {
 			g.job.Priority = ask.Priority
 		}
 		if len(g.pods) == 0 || ask.PendingSince.Before(g.job.PendingSince) {
 			g.job.PendingSince = ask.PendingSince
 		}
-		g.job.Members = append(g.job.Members, jobs.Member{
+		g.job.Members = append(g.job.Members, victims.Member{
 			Key: ask.Key, Name: ask.Name, Size: ask.Size, OptedOut: ask.OptedOut, Class: g.class(pod)})
 		g.pods[ask.Key] = pod
 		c.refused.Delete(pod.UID)

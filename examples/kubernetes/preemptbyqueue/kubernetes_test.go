@@ -19,7 +19,6 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -204,12 +203,12 @@ func (w *plainWorld) decide(t *testing.T, p *plainCase) (names []string, found b
 		}
 		return names, w.core.decision.Outcome != victims.Refused
 	}
-	job := jobs.Job{Name: "ns/asks", Priority: p.priority}
+	job := victims.Ask{Key: "ns/asks", Priority: p.priority}
 	for i, cpu := range p.asks {
 		if cpu > 0 {
 			ask, err := w.core.ask(newPlainPod(fmt.Sprint("ask-", i), cpu, p.priority))
 			require.NoError(t, err)
-			job.Members = append(job.Members, jobs.Member{Key: ask.Key, Size: ask.Size})
+			job.Members = append(job.Members, victims.Member{Key: ask.Key, Size: ask.Size})
 		}
 	}
 	require.NoError(t, w.core.jobPlanner.Decide(&w.core.jobDecision, &job, now))

@@ -31,7 +31,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -318,7 +317,7 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 		all[name(p)] = decided(c.decision.Outcome, keys)
 	}
 	c.jobPlanner.Filter = func(_ int, n victims.NodeID) bool { return tolerates(members[0], n) }
-	job := jobs.Job{Name: "ns/g2", MinMembers: 2}
+	job := victims.Ask{Key: "ns/g2", MinMembers: 2}
 	for _, p := range members {
 		ask, err := c.ask(p)
 		require.NoError(t, err)
@@ -326,14 +325,14 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 		if job.PendingSince.IsZero() || ask.PendingSince.Before(job.PendingSince) {
 			job.PendingSince = ask.PendingSince
 		}
-		job.Members = append(job.Members, jobs.Member{Key: ask.Key, Size: ask.Size})
+		job.Members = append(job.Members, victims.Member{Key: ask.Key, Size: ask.Size})
 	}
 	require.NoError(t, c.jobPlanner.Decide(&c.jobDecision, &job, liveNow))
 	var keys []string
 	for _, v := range c.jobDecision.Plan.Victims {
 		keys = append(keys, v.Key)
 	}
-	all[job.Name] = decided(c.jobDecision.Outcome, keys)
+	all[job.Key] = decided(c.jobDecision.Outcome, keys)
 	return all
 }
 

@@ -31,7 +31,7 @@ func (g *gang) inTurn(ctx context.Context, try fwk.PodGroupSchedulingFunc, why s
 	}
 	for range e.keys {
 		if err := c.cluster.Undo(); err != nil {
-			c.log.Error(err, "Plan for a group not taken back", "podGroup", g.job.Name)
+			c.log.Error(err, "Plan for a group not taken back", "podGroup", g.job.Key)
 		}
 	}
 	return nil, fwk.NewStatus(fwk.Unschedulable, why)

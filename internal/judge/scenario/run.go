@@ -156,7 +156,7 @@ type Moment struct {
 	Ask *victims.Ask // nil if it is another one
 
 	JobPlanner *jobs.Planner
-	Job        *jobs.Job // likewise
+	Job        *victims.Ask // likewise
 
 	Enforcer *quota.Enforcer // nil if no quota is enforced
 	Queue    queue.ID

@@ -133,7 +133,7 @@ func (r *runner) jobPlanner(j *Job) jobs.Planner {
 }
 
 // heldBy returns the grants that members of a job hold.
-func (r *runner) heldBy(job *jobs.Job) (held []victims.TaskID) {
+func (r *runner) heldBy(job *victims.Ask) (held []victims.TaskID) {
 	for i := range job.Members {
 		if id, ok := r.cluster.LookupGrant(job.Members[i].Key); ok {
 			held = append(held, id)
@@ -153,15 +153,15 @@ func (r *runner) startHeld(held []victims.TaskID) error {
 }
 
 // jobOf returns the job of a document as package jobs wants it.
-func (r *runner) jobOf(j *Job) jobs.Job {
-	job := jobs.Job{
-		Name: j.Name, Application: j.Application, Queue: r.queue(j.Queue), Priority: j.Priority,
+func (r *runner) jobOf(j *Job) victims.Ask {
+	job := victims.Ask{
+		Key: j.Name, Application: j.Application, Queue: r.queue(j.Queue), Priority: j.Priority,
 		NonPreemptible: r.nonPreemptible(j.Preemptible), MinMembers: j.MinMembers,
-		MayNot: j.PreemptionPolicy == "Never", Domain: j.Domain, PendingSince: r.now.Add(-j.Age),
+		NeverPreempts: j.PreemptionPolicy == "Never", DomainDepth: j.Domain, PendingSince: r.now.Add(-j.Age),
 	}
 	for i := range j.Members {
 		m := &j.Members[i]
-		job.Members = append(job.Members, jobs.Member{Key: m.Key, Size: m.Resources, Class: j.class(i)})
+		job.Members = append(job.Members, victims.Member{Key: m.Key, Size: m.Resources, Class: j.class(i)})
 	}
 	return job
 }
@@ -184,7 +184,7 @@ func (r *runner) nonPreemptible(preemptible *bool) bool {
 // addMembers adds the members that run already, as tasks of the default age. A
 // member of the same job that an earlier request has placed is there; one that
 // the document has among its tasks must not be said to run once more.
-func (r *runner) addMembers(j *Job, job *jobs.Job) error {
+func (r *runner) addMembers(j *Job, job *victims.Ask) error {
 	for i := range j.Members {
 		m := &j.Members[i]
 		repeated := m.Node != "" && r.listed[m.Key]
@@ -208,7 +208,7 @@ func (r *runner) addMembers(j *Job, job *jobs.Job) error {
 }
 
 // placed reports whether the key is that of a task or a grant of the job.
-func (r *runner) placed(job *jobs.Job, key string) bool {
+func (r *runner) placed(job *victims.Ask, key string) bool {
 	id, ok := r.cluster.Lookup(key)
 	if !ok {
 		id, ok = r.cluster.LookupGrant(key)
@@ -217,16 +217,16 @@ func (r *runner) placed(job *jobs.Job, key string) bool {
 		return false
 	}
 	t := r.cluster.Task(id)
-	return t.Job == job.Name && t.Queue == job.Queue
+	return t.Job == job.Key && t.Queue == job.Queue
 }
 
 // addPlaced adds a member as a task that runs since some instant.
-func (r *runner) addPlaced(job *jobs.Job, at jobs.Placement, since time.Time) error {
+func (r *runner) addPlaced(job *victims.Ask, at jobs.Placement, since time.Time) error {
 	m := &job.Members[at.Member]
 	_, err := r.cluster.AddTask(&victims.Task{
 		Key: m.Key, Application: job.Application, Queue: job.Queue, Node: at.Node, Size: m.Size,
 		Priority: job.Priority, Created: since, Scheduled: since,
-		Job: job.Name, NonPreemptible: job.NonPreemptible,
+		Job: job.Key, NonPreemptible: job.NonPreemptible,
 	})
 	return err
 }
@@ -289,7 +289,7 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 	}
 	err := r.cluster.Apply(m.AddTo(p.Change()))
 	if err == nil { // the document says what a job needs
-		err = r.cluster.SetMinMembers(p.Job.Name, r.doc.jobMinimum(p.Job.Name))
+		err = r.cluster.SetMinMembers(p.Job.Key, r.doc.jobMinimum(p.Job.Key))
 	}
 	if err != nil || d.Outcome == victims.Waits || then == ThenLeave {
 		return err
@@ -313,7 +313,7 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 // jobResult returns what the result document says of a decision about a job.
 func (r *runner) jobResult(i int, d *jobs.Decision) Result {
 	p := &d.Plan
-	result := Result{Request: i, Key: p.Job.Name, Outcome: Outcome(d.Outcome.String()), Victims: []string{}}
+	result := Result{Request: i, Key: p.Job.Key, Outcome: Outcome(d.Outcome.String()), Victims: []string{}}
 	if d.Outcome == victims.Refused {
 		result.Reason = d.Refusal.Reason
 		result.RetryAt = d.Refusal.RetryAt

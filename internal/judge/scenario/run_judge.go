@@ -160,7 +160,7 @@ func (r *runner) judgeJob(s *Step, q *Request) error {
 }
 
 // jobPlanOf returns a proposal as package jobs has plans.
-func (r *runner) jobPlanOf(job *jobs.Job, p *Proposal) (*jobs.Plan, error) {
+func (r *runner) jobPlanOf(job *victims.Ask, p *Proposal) (*jobs.Plan, error) {
 	plan := &jobs.Plan{Job: *job}
 	missing := job.MinMembers // of the minimum; the members after these come further
 	if missing == 0 {

@@ -64,7 +64,7 @@ func (r *runner) law4(p *Placed) {
 
 // required returns the required members without a place for which victims were looked
 // for, or were not because of a law: none of a job that has room.
-func (r *runner) required(d *jobs.Decision) (members []jobs.Member) {
+func (r *runner) required(d *jobs.Decision) (members []victims.Member) {
 	job := &d.Plan.Job
 	switch d.Outcome {
 	case victims.Preempts:

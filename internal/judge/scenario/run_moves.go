@@ -59,7 +59,7 @@ func (r *runner) decideWithMoves(asked *Asked, ask *victims.Ask) (err error) {
 }
 
 // decideJob decides a job, and who moves for it if tasks may.
-func (r *runner) decideJob(placed *Placed, p *jobs.Planner, job *jobs.Job) (err error) {
+func (r *runner) decideJob(placed *Placed, p *jobs.Planner, job *victims.Ask) (err error) {
 	if !r.doc.Options.moves() {
 		return p.Decide(&placed.Decision, job, r.now)
 	}

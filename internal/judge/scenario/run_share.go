@@ -5,7 +5,6 @@ package scenario
 import (
 	"errors"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -28,7 +27,7 @@ func (r *runner) shareForAsk(q *Request, ask *victims.Ask) error {
 
 // shareForJob is share before a job is decided. All its members that have no
 // place yet count, those beyond the minimum too.
-func (r *runner) shareForJob(q *Request, job *jobs.Job) error {
+func (r *runner) shareForJob(q *Request, job *victims.Ask) error {
 	w := &wish{leaf: job.Queue}
 	for i := range job.Members {
 		m := &job.Members[i]

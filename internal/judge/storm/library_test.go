@@ -189,16 +189,16 @@ func (l *library) jobPlan(q *question) jobs.Plan {
 }
 
 // job returns the job of a question.
-func (l *library) job(q *question) jobs.Job {
-	job := jobs.Job{
-		Name: strconv.Itoa(q.job), Queue: leafOf(q.world, l.auditor.Cluster.Tree(), q.Tasks[q.ask].Leaf),
+func (l *library) job(q *question) victims.Ask {
+	job := victims.Ask{
+		Key: strconv.Itoa(q.job), Queue: leafOf(q.world, l.auditor.Cluster.Tree(), q.Tasks[q.ask].Leaf),
 		Priority: int32(q.Tasks[q.ask].Priority), MinMembers: q.Minimum[q.job],
 	}
 	if len(q.Racks) > 0 {
-		job.Domain = 1
+		job.DomainDepth = 1
 	}
 	for _, i := range numbers(q.jobs[q.job]) {
-		job.Members = append(job.Members, jobs.Member{Key: strconv.Itoa(i), Size: amountsOf(q.Tasks[i].Size)})
+		job.Members = append(job.Members, victims.Member{Key: strconv.Itoa(i), Size: amountsOf(q.Tasks[i].Size)})
 	}
 	return job
 }

@@ -113,7 +113,7 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 		Key: a.Key, Application: a.Application, Queue: leaf,
 		Size: vector(c.Schema(), a.Size), Priority: a.Priority,
 		PendingSince: a.PendingSince, LastAttempt: a.LastAttempt,
-		RequiredNode: a.RequiredNode, MayNot: a.MayNot,
+		RequiredNode: a.RequiredNode, NeverPreempts: a.MayNot,
 		Originator: a.Originator, OptedOut: a.OptedOut,
 		Job: a.Job, NonPreemptible: a.NonPreemptible, Cost: a.Cost, Budgets: a.Budgets,
 	}, nil

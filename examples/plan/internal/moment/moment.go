@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
@@ -61,7 +60,7 @@ func Scene(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 	case m.Ask != nil:
 		s.Asks = []victims.Ask{*m.Ask}
 	case m.Job != nil:
-		s.Jobs = []jobs.Job{*m.Job}
+		s.Jobs = []victims.Ask{*m.Job}
 	default:
 		s.Enforce = []quota.Quota{{Queue: m.Queue, Max: m.Max}}
 	}
