@@ -325,37 +325,13 @@ func TestFinisher_Covered(t *testing.T) {
 	}
 }
 
-// The places of a plan are kept, and cheaper victims are looked for on them; not
-// among more than 64.
-func TestFinisher_Polish(t *testing.T) {
-	for _, test := range []struct {
-		others int // on the same host, of a higher priority
-		want   string
-	}{{0, "0: b c"}, {61, "0: b c"}, {62, "0: a"}} {
-		hosts := "0: a4p1 b2 c2"
-		for i := range test.others {
-			hosts += fmt.Sprintf(" x%c%c1p8", 'a'+i/26, 'a'+i%26)
-		}
-		d := tableDesk(t, hosts, 4)
-		s := &d.search
-		s.best.found = false
-		s.partial.begin()
-		d.choose(t, "a")
-		s.partial.seatAll([]int32{0})
-		require.True(t, s.partial.finish())
-		require.Equal(t, "0: a", d.said())
-		s.partial.polish()
-		require.Equal(t, test.want, d.said(), "beside %d others", test.others)
-	}
-}
-
-// A plan that a search has found which was cut short is made minimal once more:
-// all of a job goes there, and its surplus would do.
-func TestFinisher_Redo(t *testing.T) {
+// A plan that was made elsewhere is made minimal: all of a job goes there, and its surplus
+// would do.
+func TestFinisher_TryOut(t *testing.T) {
 	d := tableDesk(t, "0: a4/g b4/g | 4:", 4, 4)
 	s := &d.search
 	s.best.found = false
-	s.partial.redo([]int32{0, 1}, []int32{d.unit(t, "[a b]")})
+	require.True(t, s.partial.tryOut([]int32{0, 1}, []int32{d.unit(t, "[a b]")}))
 	require.Equal(t, "0 1: a", d.said())
 }
 

@@ -187,11 +187,9 @@ func (d *desk) said() string {
 }
 
 // Each row is a case, the plan that a complete search finds, and what an engine
-// finds instead, by its name. Three differences are by design. The clearer packs
-// members on the first hosts with room once everybody has gone, whatever that
-// costs. The spreader looks at hosts one by one, so no job goes as a whole. The
-// grower takes no step back: if it has taken the surplus of a job, the rest of
-// that job has to stay.
+// finds instead, by its name. Two differences are by design. The spreader looks at hosts
+// one by one, so no job goes as a whole. The grower takes no step back: if it has taken
+// the surplus of a job, the rest of that job has to stay.
 func TestEngines(t *testing.T) {
 	for _, test := range []struct {
 		name, hosts string
@@ -201,32 +199,27 @@ func TestEngines(t *testing.T) {
 	}{
 		{name: "the only way", hosts: "0: a4", members: []int64{4}, complete: "0: a"},
 		{name: "no way", hosts: "0: a4", members: []int64{5}, complete: "none"},
-		{name: "the lower priority", hosts: "0: a4p1 | 0: b4", members: []int64{4}, complete: "1: b",
-			other: map[string]string{"clear": "0: a"}},
-		{name: "one rather than two", hosts: "0: a2 b2 | 0: c4", members: []int64{4}, complete: "1: c",
-			other: map[string]string{"clear": "0: a b"}},
+		{name: "the lower priority", hosts: "0: a4p1 | 0: b4", members: []int64{4}, complete: "1: b"},
+		{name: "one rather than two", hosts: "0: a2 b2 | 0: c4", members: []int64{4}, complete: "1: c"},
 		{name: "priority before number", hosts: "0: a2 b2 | 0: c4p1", members: []int64{4}, complete: "0: a b"},
 		{name: "what is free first", hosts: "0: a4 | 4:", members: []int64{4, 4}, complete: "0 1: a",
 			other: map[string]string{"grow": "1 0: a"}},
-		{name: "nobody opted out", hosts: "0: a4! | 0: b4p5", members: []int64{4}, complete: "1: b",
-			other: map[string]string{"clear": "0: a"}},
+		{name: "nobody opted out", hosts: "0: a4! | 0: b4p5", members: []int64{4}, complete: "1: b"},
 		{name: "the surplus of a job", hosts: "0: a4/g b4/g", members: []int64{4}, complete: "0: a"},
 		{name: "all of a job", hosts: "0: a4/g | 0: b4/g", members: []int64{4, 4}, complete: "0 1: a b",
 			other: map[string]string{"spread": "none", "grow": "none"}},
-		{name: "no job rather than one", hosts: "0: a4/g2 | 0: b4/g2 | 0: c4", members: []int64{4}, complete: "2: c",
-			other: map[string]string{"clear": "0: a b"}},
+		{name: "no job rather than one", hosts: "0: a4/g2 | 0: b4/g2 | 0: c4", members: []int64{4}, complete: "2: c"},
 		{name: "priority before jobs", hosts: "0: a4/g2 | 0: b4/g2 | 0: c4p1", members: []int64{4}, complete: "0: a b",
-			other: map[string]string{"spread": "2: c"}},
+			other: map[string]string{"spread": "none"}},
 		{name: "both members of a job", hosts: "0: a4/g2 | 0: b4/g2", members: []int64{4, 4}, complete: "0 1: a b",
 			other: map[string]string{"spread": "none"}},
 		{name: "two members on one host", hosts: "0: a3 b5 | 0: c4 | 0: d4", members: []int64{4, 4}, complete: "0 0: a b"},
-		{name: "a ceiling makes the rest free", hosts: "0: a4p5 | 0: b2p1 c2p1 | 0: d4p5", members: []int64{4, 4}, complete: "0 2: a d",
-			other: map[string]string{"clear": "0 1: a b c"}},
+		{name: "a ceiling makes the rest free", hosts: "0: a4p5 | 0: b2p1 c2p1 | 0: d4p5", members: []int64{4, 4}, complete: "0 2: a d"},
 		{name: "the larger member needs the larger host", hosts: "0: a4 | 0: b6", members: []int64{4, 6}, complete: "0 1: a b"},
 		{name: "three sizes", hosts: "0: a6 | 1: b2 | 3:", members: []int64{1, 3, 6}, complete: "1 2 0: a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for _, engine := range []string{"complete", "spread", "grow", "clear"} {
+			for _, engine := range []string{"complete", "spread", "grow", "exchange"} {
 				d := tableDesk(t, test.hosts, test.members...)
 				d.runEngine(engine)
 				want := test.complete
@@ -250,8 +243,8 @@ func (d *desk) runEngine(name string) {
 		s.spread.spread()
 	case "grow":
 		s.grow.grow()
-	case "clear":
-		s.partial.clear()
+	case "exchange":
+		s.change.exchange()
 	}
 }
 

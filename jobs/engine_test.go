@@ -298,7 +298,7 @@ func spreaderIsTwin(t *rapid.T) {
 	}
 }
 
-// Plans that grow member by member, or come of clearing, are no cheaper than the
+// Plans that grow member by member, or come of exchanges, are no cheaper than the
 // cheapest, and exist only if there is one.
 func TestGrower_Twin(t *testing.T) { rapid.Check(t, growerIsTwin) }
 
@@ -310,7 +310,7 @@ func growerIsTwin(t *rapid.T) {
 	if !s.conceivable() || s.pack.fits(coming) {
 		return // nobody is searched for then
 	}
-	for name, engine := range map[string]func(){"grow": s.grow.grow, "clear": s.partial.clear} {
+	for name, engine := range map[string]func(){"grow": s.grow.grow, "exchange": s.change.exchange} {
 		s.best.found = false
 		engine()
 		levels, found := s.best.levels, s.best.found

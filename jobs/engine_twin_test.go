@@ -374,7 +374,7 @@ func finisherIsMinimal(t *rapid.T) {
 	if !s.conceivable() || s.pack.fits(coming) {
 		return
 	}
-	for _, engine := range []func(){s.grow.grow, s.partial.clear} {
+	for _, engine := range []func(){s.grow.grow, s.change.exchange} {
 		s.best.found = false
 		engine()
 		if !s.best.found {

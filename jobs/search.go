@@ -91,10 +91,6 @@ func (s *search) choose() bool {
 	return s.choosePicky()
 }
 
-// mostGrown is how many members times hosts there may be for plans to grow if there is
-// one that fills host by host below the lowest ceiling.
-const mostGrown = 1 << 20
-
 // run leaves the best plan that it finds in s.best, whatever the predicate says
 // of it. This is the ladder of engines:
 //
@@ -103,9 +99,9 @@ const mostGrown = 1 << 20
 //     exact if nothing but nodes decides: proof of the levels.
 //  3. Members of several sizes fill host by host, below the lowest ceiling of
 //     rank and priority that sums do not rule out.
-//  4. Plans grow member by member in several orders, below the lowest ceiling for
-//     which that works, and members fill hosts below that of the best one.
-//  5. If none came about, everybody goes who may, and comes back if not needed.
+//  4. Plans grow member by member, below the lowest ceiling for which that works, and
+//     members fill hosts below that of the best one.
+//  5. Exchanges make the best plan cheaper, or look for one.
 //  6. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
 //
@@ -145,29 +141,19 @@ func (s *search) run() {
 	// What the spreader found stays the best unless a plan that grew is cheaper:
 	// bounds may have been in its way, or whole jobs, at which it does not look.
 	atFloor := s.best.found && !s.needs.open() && s.best.levels[rulebook.LevelOverrun] == 0 && below(&s.best.levels) == floor
-	switch {
-	case s.spent():
+	if s.spent() {
 		return
-	case atFloor && len(s.todo)*len(s.hosts) > mostGrown:
-		// Such a plan is good enough.
-	case atFloor:
-		s.grow.growAt(floor) // no plan is below it
-	default:
+	}
+	if !atFloor { // else no plan is below it
 		s.grow.grow()
 		if s.best.found && !s.eager && len(s.kinds) > 1 {
 			s.fill.fill(below(&s.best.levels))
 		}
 	}
-	if !s.best.found && !s.Stopped {
-		s.partial.clear()
-	}
-	if s.best.found && !s.eager {
-		s.grow.growBeside()
-	}
-	if !s.spent() && !(s.eager && s.best.found) {
-		s.change.exchange()
-	}
 	if !s.eager || !s.best.found {
+		if !s.spent() {
+			s.change.exchange()
+		}
 		s.prove()
 	}
 }
@@ -181,10 +167,6 @@ func (s *search) prove() {
 	s.proven = steps > 0 && s.all.complete(steps)
 	if s.proven {
 		s.proof = victims.ProofCost
-		return
-	}
-	if s.best.found && s.wholes > 0 {
-		s.partial.redo(s.best.at, s.best.chosen)
 	}
 }
 
@@ -226,9 +208,6 @@ func (s *search) choosePicky() bool {
 	steps := 4 * pace
 	if !s.fewWays() {
 		s.grow.growPatiently()
-		if !s.best.found && !s.exhausted() {
-			s.partial.clear()
-		}
 		if steps = s.stepsLeft(); s.best.found {
 			steps = 0
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/rulebook"
 )
 
 // A grower makes plans member by member, each where the least must go for it. It
@@ -19,8 +18,6 @@ type grower struct {
 	ceiling     ceiling // of who may go
 	patience    int     // how many offers to work out, for a member
 	queuesFirst bool    // queues are covered before members are placed, else after
-	gang        []int32 // a unit that goes before all others, and then no other gang does
-	gangs       []int32 // scratch of growBeside
 
 	kind    *kind   // that the offers are for
 	list    []offer // of hosts
@@ -102,38 +99,9 @@ func (x *grower) growBest(l ceiling, order []int32) {
 			return
 		}
 		if x.growBelow(l, order) && x.partial.finish() {
-			x.partial.polish()
 			return
 		}
 	}
-}
-
-// growAt is grow below a ceiling that is known to be the lowest.
-func (x *grower) growAt(l ceiling) {
-	x.queuesFirst = true
-	x.growBest(l, x.sorted)
-}
-
-// growBeside offers a plan in which one gang goes as a whole, the least valuable for which
-// that works, if some do in the best plan: what it leaves on many nodes is for others too.
-func (x *grower) growBeside() {
-	const tries = 32
-	l := below(&x.best.levels)
-	x.gangs = x.gangs[:0]
-	for u := len(x.units) - x.wholes; u < len(x.units) && x.best.levels[rulebook.LevelJobs] > 0; u++ {
-		if l.admits(&x.units[u].Levels) {
-			x.gangs = append(x.gangs, int32(u))
-		}
-	}
-	x.spend(len(x.gangs) * moveWork)
-	slices.SortFunc(x.gangs, func(a, b int32) int { return byCost(&x.units[a], &x.units[b]) })
-	x.patience, x.queuesFirst = hasty, true
-	for i := range min(len(x.gangs), tries) {
-		if x.gang = x.gangs[i : i+1]; x.search.spent() || x.growBelow(l, x.sorted) && x.partial.finish() {
-			break
-		}
-	}
-	x.gang = nil
 }
 
 // growPatiently makes one plan in the order of the job, without a ceiling, for a
@@ -160,12 +128,6 @@ func (x *grower) growBelow(l ceiling, order []int32) bool {
 	p := &x.partial
 	p.begin()
 	x.ceiling, x.kind = l, nil
-	for _, u := range x.gang {
-		if !p.mayGo(u) {
-			return false
-		}
-		p.choose(u)
-	}
 	if x.queuesFirst && !p.coverQueues(l) {
 		return false
 	}
@@ -320,7 +282,7 @@ func (x *grower) workOut(h int32) {
 	p, c, o := &x.partial, &x.cover, &x.list[h]
 	x.lacks(x.kind.size, x.row(p.free, int(h)))
 	found := c.onHost(h, x.lack, p.left, p.budgetsLeft(), func(u int32) bool {
-		return x.ceiling.admits(&x.units[u].Levels) && !(len(x.gang) > 0 && x.units[u].whole) && p.mayGo(u)
+		return x.ceiling.admits(&x.units[u].Levels) && p.mayGo(u)
 	})
 	o.state, o.first = impossible, int32(len(x.chosen))
 	if found {

@@ -30,10 +30,10 @@ type partial struct {
 	at     []int32 // the host of each member of todo, or -1
 	load   load    // of the members, once all have places
 
-	// Scratch: units, hosts and amounts.
-	picked, tried, wholes, sorting, hosting []int32
-	lacking                                 []int64
-	wanted                                  resources.Vector
+	// Scratch: units and amounts.
+	picked, tried, wholes, sorting []int32
+	lacking                        []int64
+	wanted                         resources.Vector
 }
 
 // begin makes the plan that of nothing done.
@@ -414,46 +414,6 @@ func (x *partial) spareWhole(whole int32) {
 	x.choose(whole)
 }
 
-// polish looks for the cheapest units for the places of the finished plan, if
-// there are few to choose from, and offers what it finds.
-func (x *partial) polish() {
-	// Units; the search takes some milliseconds for as many. In the full clusters of
-	// BenchmarkTowns half saves up to 36 % of the steps and stops one task more.
-	// Twice takes up to 8 times as many and stops none less.
-	const most = 64
-	x.hosting = x.hosting[:0]
-	units := 0
-	for h := range x.hosts {
-		if resources.Positive(x.load.of(int32(h))) != 0 {
-			x.hosting = append(x.hosting, int32(h))
-			units += len(x.unitsOn(int32(h)))
-		}
-	}
-	// A search over more would cost more than it mostly gains: the plan is
-	// minimal already.
-	if units > most || x.needs.open() && len(x.units) > most {
-		return
-	}
-	// The places are kept. Among all sets of units for these places this finds
-	// the cheapest.
-	x.cover.solve(&x.load, x.hosting, smallPace)
-	if x.cover.found.Found {
-		x.tried = x.cover.appendFound(x.tried[:0])
-		x.best.offer(x.at, x.tried, &x.cover.found.Total)
-	}
-}
-
-// redo finishes a plan once more: one that a search has found that was cut
-// short, and which may take more of a gang than it must.
-func (x *partial) redo(at, units []int32) {
-	x.begin()
-	x.seatAll(at)
-	for _, u := range units {
-		x.choose(u)
-	}
-	x.finish()
-}
-
 // tryOut finishes a plan that was made elsewhere, and reports whether it is one.
 func (x *partial) tryOut(at, units []int32) bool {
 	x.begin()
@@ -465,24 +425,6 @@ func (x *partial) tryOut(at, units []int32) bool {
 		x.choose(u)
 	}
 	return x.covered() && x.finish()
-}
-
-// clear lets everybody go who may, places the members where there is room then, and
-// gives back what is not needed: for cases in which bounds are tight and members hard
-// to place, so that no plan comes about member by member. If bounds let not all units
-// go it matters who goes first: the least valuable; or whole gangs, which cannot go
-// once some of their members have. The first plan that comes of that is offered.
-func (x *partial) clear() {
-	for _, first := range [...]func(u, v *unit) int{byCost, wholesFirst} {
-		x.begin()
-		x.chooseAll(x.unitsBy(func(u, v *unit) int { return cmp.Or(first(u, v), byCost(u, v)) }))
-		if x.queuesCovered() && x.pack.packInto(x.free, x.chosen) {
-			x.seatAll(x.pack.at)
-			if x.finish() {
-				return
-			}
-		}
-	}
 }
 
 // unitsBy returns all units in an order. It is good until the next call.

@@ -74,9 +74,7 @@ func (x *filler) fill(l ceiling) {
 			x.shapes = slices.DeleteFunc(x.shapes, func(s shape) bool { return x.spent[s.host] })
 		}
 	}
-	if p.finish() {
-		p.polish()
-	}
+	p.finish()
 }
 
 // scarcest returns the type of which the members ask for the largest share of the

@@ -337,19 +337,6 @@ func (x *spreader) spread() (least bool) {
 	} else if (x.wholes == 0 || len(x.kinds) == 1) && x.spreadCostly() {
 		return x.proven && !x.bounds.cut && x.wholes == 0 && x.overrunAdds()
 	}
-	// Bounds are in the way, and so the ceiling may have to be higher.
-	if len(x.kinds) > 1 {
-		return false // members of several sizes have other engines for that
-	}
-	for _, l.plain = range [...]bool{true, false} {
-		if x.search.spent() {
-			return false
-		}
-		if x.carries(l) {
-			x.spreadBelow(x.bounds.lowest(l, x.carries))
-			break
-		}
-	}
 	return false
 }
 
@@ -370,12 +357,6 @@ func (x *spreader) spreadCostly() bool {
 	return x.spreadBelow(x.bounds.lowest(noCeiling(), func(l ceiling) bool {
 		return x.programmeBelow(l) && slices.Equal(x.result().sums.levels[:rulebook.LevelRank], least[:rulebook.LevelRank])
 	}))
-}
-
-// carries reports whether a plan below a ceiling keeps all bounds and is enough
-// for the queues.
-func (x *spreader) carries(l ceiling) bool {
-	return x.carryOut(l) && x.partial.coverQueues(l)
 }
 
 // spreadBelow spreads the members out below a ceiling, and offers the plan if

@@ -160,7 +160,7 @@ func (s *Solver) run(q *question) (best verdict) {
 func (s *Solver) extend(n, width int, limit *Price, q *question) (work int) {
 	g := &s.programme
 	options := g.options[g.first[n]:g.first[n+1]]
-	for state := range g.states {
+	for state := g.states - 1; state >= 0; state-- { // of equals the one on earlier sites
 		cell := n*g.states + state
 		for j := range int(g.counts[cell]) {
 			l := &g.labels[cell*width+j]
