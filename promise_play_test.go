@@ -60,7 +60,7 @@ func play(t *rapid.T) *played {
 	p.asks.Blockers = p.blockers
 	p.gangs = jobs.Planner{Cluster: cluster, Rules: p.asks.Rules}
 	p.moves.Asks, p.moves.Any = p.asks, true
-	p.moves.Movable = func(id victims.TaskID) (int, bool) { return 0, id%3 > 0 }
+	world.LetMove(cluster, 0, func(key string) bool { id, _ := cluster.Lookup(key); return id%3 > 0 })
 	events := []func(){p.decideAsk, p.decideJob, p.decideTogether, p.lower, p.finish, p.start}
 	for range 40 {
 		events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -49,7 +50,7 @@ func BenchmarkMoves(b *testing.B) {
 			}
 		})
 		p := moves.Planner{Asks: &s.Planner}
-		p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+		world.LetMove(s.Planner.Cluster, 0, nil)
 		b.Run(test.name+"/with", func(b *testing.B) {
 			var plan moves.Plan
 			for b.Loop() {

@@ -33,6 +33,7 @@ func asideCase(t testing.TB) (c *victims.Cluster, asks []victims.Ask, job victim
 	}
 	c, err := world.Build(w)
 	require.NoError(t, err)
+	world.LetMove(c, 0, func(key string) bool { return key == "b1" })
 	for i, size := range []int64{2, 2, 2, 9} {
 		ask, err := world.AskOf(c, &world.Ask{Key: fmt.Sprint("a", i+1), Queue: "root.a", Size: gpu(size)})
 		require.NoError(t, err)
@@ -59,7 +60,6 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 		},
 	}
 	m := &moves.Planner{Asks: a, Jobs: j}
-	m.Movable = func(id victims.TaskID) (int, bool) { asked("movable"); return 0, c.Key(id) == "b1" }
 	large := asks[0]
 	large.Size = []int64{4}
 	together := func(p *jobs.Planner) func() (string, error) {

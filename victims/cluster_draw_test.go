@@ -121,6 +121,7 @@ func (x *clusterMachine) drawAsk(t *rapid.T) Ask {
 		Originator:   rapid.Bool().Draw(t, "originator"), OptedOut: rapid.Bool().Draw(t, "opted out"),
 		Job: drawKey(t), NonPreemptible: rapid.Bool().Draw(t, "non-preemptible"),
 		Name: drawKey(t), Tag: rapid.Uint64Range(0, 3).Draw(t, "tag"), Cost: drawOwnCost(t), Budgets: drawBudgets(t),
+		Movable: rapid.Bool().Draw(t, "movable"), Class: between(t, "class", -1, 1),
 	}
 }
 
@@ -130,6 +131,6 @@ func grantOfAsk(a *Ask, node NodeID) Task {
 		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node, Size: a.Size, Priority: a.Priority,
 		Created: a.PendingSince, State: Granted, Originator: a.Originator, OptedOut: a.OptedOut,
 		RequiredNode: a.RequiredNode != "", Job: a.Job, NonPreemptible: a.NonPreemptible,
-		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets,
+		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets, Movable: a.Movable, Class: a.Class,
 	}
 }

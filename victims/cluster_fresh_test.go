@@ -59,7 +59,7 @@ func rebuilt(c *Cluster) *Cluster {
 		row, err := fresh.insert(&Task{
 			Key: g.Key, Application: g.Application, Queue: g.Queue, Node: node, Size: g.Size, Priority: g.Priority,
 			Created: g.Created, State: Granted, Originator: g.Originator, OptedOut: g.OptedOut, RequiredNode: g.RequiredNode,
-			Job: g.Job, NonPreemptible: g.NonPreemptible, Name: g.Name, Tag: g.Tag, Cost: g.Cost, Budgets: g.Budgets,
+			Job: g.Job, NonPreemptible: g.NonPreemptible, Name: g.Name, Tag: g.Tag, Cost: g.Cost, Budgets: g.Budgets, Movable: g.Movable, Class: g.Class,
 		})
 		must(err)
 		held := c.grantOf(id)

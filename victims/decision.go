@@ -63,6 +63,8 @@ type Task struct {
 	Originator   bool // the first task of its application, without which the others are lost
 	OptedOut     bool // allow-preemption: false (law 1)
 	RequiredNode bool // it can run on its node only
+	Movable      bool // it can be started again elsewhere; see package jobs/moves
+	Class        int  // as in [Ask], for moves
 
 	// Job is the job that the task is a member of, or ""; see [Cluster.SetMinMembers].
 	Job string
@@ -145,6 +147,7 @@ type Ask struct {
 	// decides which formulas of allowances admit it, and Job is its Key.
 	Originator     bool
 	OptedOut       bool
+	Movable        bool
 	Job            string
 	NonPreemptible bool
 	Cost           int64

@@ -25,7 +25,7 @@ func (x *index) parse(t *Task, old resources.Vector) (taskRow, error) {
 		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
 	}
 	r.flags = r.flags.set(flagOriginator, t.Originator).set(flagOptedOut, t.OptedOut).
-		set(flagRequiredNode, t.RequiredNode).set(flagNonPreemptible, t.NonPreemptible)
+		set(flagRequiredNode, t.RequiredNode).set(flagNonPreemptible, t.NonPreemptible).set(flagMovable, t.Movable)
 	return r, nil
 }
 
@@ -305,6 +305,7 @@ func (x *taskTable) TaskView(id TaskID) Task {
 		Originator:   r.flags.has(flagOriginator),
 		OptedOut:     r.flags.has(flagOptedOut),
 		RequiredNode: r.flags.has(flagRequiredNode),
+		Movable:      r.flags.has(flagMovable),
 
 		Job:            x.jobs.name(r.job),
 		NonPreemptible: r.flags.has(flagNonPreemptible),
@@ -312,6 +313,8 @@ func (x *taskTable) TaskView(id TaskID) Task {
 		Name: x.names.at(int(id)),
 		Tag:  x.tags.at(int(id)),
 		Cost: x.costs.at(int(id)),
+
+		Class: x.classes.at(int(id)),
 
 		Budgets: x.namesOf(x.budgetSet.at(int(id))),
 	}

@@ -60,14 +60,15 @@ type taskColumns struct {
 	names      column[string]
 	tags       column[uint64]
 	costs      column[int64]
+	classes    column[int]
 	checkpoint column[int64] // nanoseconds since 1970, if flagCheckpoint is set
 	budgetSet  column[int32]
 	inJob      column[int32]  // its index in Cluster.members[job]
 	told       column[uint64] // when a victim was marked, if that is known; see toldAt
 }
 
-// Flags are one byte, so that a row stays within a cache line.
-type flags uint8
+// Flags are two bytes, so that a row stays within a cache line.
+type flags uint16
 
 const (
 	flagLive flags = 1 << iota
@@ -78,6 +79,7 @@ const (
 	flagRequiredNode
 	flagNonPreemptible
 	flagCheckpoint
+	flagMovable
 )
 
 func (f flags) has(g flags) bool { return f&g != 0 }
@@ -213,6 +215,7 @@ func (x *taskTable) setColumns(id TaskID, t *Task) {
 	x.names.set(row, room, t.Name)
 	x.tags.set(row, room, t.Tag)
 	x.costs.set(row, room, t.Cost)
+	x.classes.set(row, room, t.Class)
 	x.budgetSet.set(row, room, x.acquireBudgets(t.Budgets))
 	// The flag tells the zero value from a checkpoint at the epoch.
 	ns, _ := nanos(t.Checkpoint)

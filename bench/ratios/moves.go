@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
@@ -113,7 +114,8 @@ func (d *movesDraw) build(random *rand.Rand) *movesSubject {
 	d.makeRoom(c, random)
 	x := new(movesSubject)
 	ask := d.Ask(c, max(d.k, 1))
-	p := moves.Planner{Options: moves.Options{Movable: func(victims.TaskID) (int, bool) { return 0, true }}}
+	world.LetMove(c, 0, nil)
+	var p moves.Planner
 	if d.members == 0 {
 		p.Asks = &victims.Planner{Cluster: c}
 		var dec victims.Decision

@@ -117,6 +117,7 @@ func (x *library) started(id int) error {
 	v := victims.Task{
 		Key: t.key, Application: t.app, Queue: queue.ID(t.queue), Node: x.nodes[t.node], Size: t.size, Priority: t.priority,
 		Created: instant(t.scheduled), Scheduled: instant(t.scheduled), OptedOut: t.optedOut, Cost: t.cost, Budgets: x.budgetNames(t.budget),
+		Movable: true, Class: t.of.pool,
 	}
 	if t.gang >= 0 {
 		v.Job = x.w.gangs[t.gang].name

@@ -29,9 +29,6 @@ type mover struct {
 
 func newMover(x *library) *mover {
 	m := &mover{x: x, planner: moves.Planner{Asks: &x.asks, Jobs: &x.gangs}}
-	m.planner.Movable = func(id victims.TaskID) (class int, ok bool) {
-		return x.w.tasks[x.rows[x.cluster.Key(id)]].of.pool, true
-	}
 	return m
 }
 
@@ -43,9 +40,6 @@ func (m *mover) compare(a *work) error {
 	for i, t := range []*tally{&m.without, &m.with[0], &m.with[1]} {
 		p := m.planner
 		p.Any = i == 2
-		if i == 0 {
-			p.Movable = func(victims.TaskID) (int, bool) { return 0, false }
-		}
 		var outcome victims.Outcome
 		var stops []victims.Victim
 		var plan moves.Plan
@@ -53,12 +47,20 @@ func (m *mover) compare(a *work) error {
 		if a.minimum == 0 {
 			var d victims.Decision
 			ask := m.x.ask(a)
-			plan, err = p.Decide(&d, &ask, instant(m.x.w.now))
+			if i == 0 {
+				err = p.Asks.Decide(&d, &ask, instant(m.x.w.now))
+			} else {
+				plan, err = p.Decide(&d, &ask, instant(m.x.w.now))
+			}
 			outcome, stops = d.Outcome, d.Plan.Victims
 		} else {
 			var d jobs.Decision
 			job := m.x.job(a)
-			plan, err = p.DecideJob(&d, &job, instant(m.x.w.now))
+			if i == 0 {
+				err = p.Jobs.Decide(&d, &job, instant(m.x.w.now))
+			} else {
+				plan, err = p.DecideJob(&d, &job, instant(m.x.w.now))
+			}
 			outcome, stops = d.Outcome, d.Plan.Victims
 		}
 		switch {

@@ -104,7 +104,7 @@ func (x *judge) all(a *Auditor, plan *Plan, rest func(*victims.Cluster) []victim
 			x.fault(finding.LawPlaced, m) // that grant is another mover's
 		}
 		keys[m.Ask.Key] = true
-		if _, ok := x.Movable(m.Task); !ok {
+		if !t.Movable {
 			x.fault(finding.LawMovable, m)
 		}
 		x.place(m, &t, taken)
@@ -131,9 +131,8 @@ func (x *judge) all(a *Auditor, plan *Plan, rest func(*victims.Cluster) []victim
 
 // place judges where a task moves to, beside those that moved there before.
 func (x *judge) place(m *Move, t *victims.Task, taken map[victims.NodeID]resources.Vector) {
-	class, _ := x.Movable(m.Task)
 	a := &m.Ask
-	if a.Queue != t.Queue || a.Application != t.Application || a.Priority != t.Priority || a.Job != t.Job || !resources.Equal(a.Size, t.Size) {
+	if a.Queue != t.Queue || a.Application != t.Application || a.Priority != t.Priority || a.Job != t.Job || a.Class != t.Class || !resources.Equal(a.Size, t.Size) {
 		x.fault(finding.LawPlaced, m)
 	}
 	n, ok := x.charge.Cluster.LookupNode(x.charge.Cluster.NodeName(m.To))
@@ -148,7 +147,7 @@ func (x *judge) place(m *Move, t *victims.Task, taken map[victims.NodeID]resourc
 	if v.ReservedFor != "" {
 		x.fault(finding.LawReserved, m).Node = v.Name
 	}
-	if x.charge.Filter != nil && !x.charge.Filter(class, n) {
+	if x.charge.Filter != nil && !x.charge.Filter(t.Class, n) {
 		x.fault(finding.LawFilter, m).Node = v.Name
 	}
 	if x.charge.Blockers != nil && len(x.charge.Blockers(nil, a, n)) > 0 {

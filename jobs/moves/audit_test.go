@@ -25,6 +25,8 @@ func TestAudit_EachLaw(t *testing.T) {
 		plan *moves.Plan
 
 		minimums map[string]int
+		class    int
+		stays    bool // nobody may move
 	}
 	task := func(j *judged) *world.Task { return &j.w.Tasks[0] }
 	for _, test := range []struct {
@@ -32,7 +34,7 @@ func TestAudit_EachLaw(t *testing.T) {
 		change func(*judged)
 	}{
 		{"", func(*judged) {}},
-		{"movable", func(j *judged) { j.p.Movable = func(victims.TaskID) (int, bool) { return 0, false } }},
+		{"movable", func(j *judged) { j.stays = true }},
 		{"leaving", func(j *judged) { task(j).State = world.Releasing }},
 		{"required-task", func(j *judged) { task(j).RequiredNode = true }},
 		{"application", func(j *judged) { j.a.Application = "b" }},
@@ -53,7 +55,7 @@ func TestAudit_EachLaw(t *testing.T) {
 		}},
 		{"filter", func(j *judged) {
 			j.p.Asks.Filter = func(class int, _ victims.NodeID) bool { return class == 0 }
-			j.p.Movable = func(victims.TaskID) (int, bool) { return 1, true }
+			j.class, j.plan.Moves[0].Ask.Class = 1, 1
 		}},
 		{"schedulable", func(j *judged) { j.w.Nodes[1].Unschedulable = true }},
 		{"reserved", func(j *judged) { j.w.Nodes[1].ReservedFor = "x" }},
@@ -121,13 +123,13 @@ func TestAudit_EachLaw(t *testing.T) {
 				c, err := world.Build(j.w)
 				require.NoError(t, err)
 				world.SetMinimums(c, j.minimums)
+				world.LetMove(c, j.class, func(string) bool { return !j.stays })
 				ask, err := world.AskOf(c, &j.a)
 				require.NoError(t, err)
 				return c, ask
 			}
 			c, ask := build()
 			j.p = &moves.Planner{Asks: &victims.Planner{Cluster: c}}
-			j.p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
 			var d victims.Decision
 			plan, err := j.p.Decide(&d, &ask, world.Epoch)
 			require.NoError(t, err)
@@ -178,7 +180,7 @@ func TestAudit_PartOfGang(t *testing.T) {
 		require.NoError(t, c.SetMinMembers("g", 3))
 		p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
 		p.Asks.SameNode = same
-		p.Movable = func(id victims.TaskID) (int, bool) { return 0, c.Task(id).Key == "b1" }
+		world.LetMove(c, 0, func(key string) bool { return key == "b1" })
 		var d victims.Decision
 		plan, err := p.Decide(&d, &ask, world.Epoch)
 		require.NoError(t, err)

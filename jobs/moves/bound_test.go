@@ -101,7 +101,8 @@ type run struct {
 }
 
 func (r run) ask(t *testing.T) (moves.Plan, victims.Decision) {
-	p := moves.Planner{Asks: &victims.Planner{Cluster: r.h.c, Rules: r.h.rules, Steps: r.steps, Stop: r.stop}, Options: moves.Options{Movable: all}}
+	p := moves.Planner{Asks: &victims.Planner{Cluster: r.h.c, Rules: r.h.rules, Steps: r.steps, Stop: r.stop}}
+	world.LetMove(r.h.c, 0, nil)
 	var d victims.Decision
 	plan, err := p.Decide(&d, &r.h.ask, world.Epoch)
 	require.NoError(t, err)
@@ -109,7 +110,8 @@ func (r run) ask(t *testing.T) (moves.Plan, victims.Decision) {
 }
 
 func (r run) job(t *testing.T, members int) (moves.Plan, jobs.Decision) {
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: r.h.c, Rules: r.h.rules, Steps: r.steps, Stop: r.stop}, Options: moves.Options{Movable: all}}
+	p := moves.Planner{Jobs: &jobs.Planner{Cluster: r.h.c, Rules: r.h.rules, Steps: r.steps, Stop: r.stop}}
+	world.LetMove(r.h.c, 0, nil)
 	j := victims.Ask{Key: "job", Queue: r.h.ask.Queue, Priority: r.h.ask.Priority}
 	for i := range members {
 		j.Members = append(j.Members, victims.Member{Key: fmt.Sprint("m", i), Size: r.h.ask.Size})

@@ -35,11 +35,10 @@ func ExamplePlanner_DecideJob() {
 		_, err := cluster.AddNode(&victims.Node{Name: fmt.Sprint("n", i+1), Domains: []string{rack}, Capacity: resources.Vector{8}})
 		check(err)
 	}
-	_, err = cluster.AddTask(&victims.Task{Key: "front", Queue: web, NodeName: "n3", Size: resources.Vector{1}})
+	_, err = cluster.AddTask(&victims.Task{Key: "front", Queue: web, NodeName: "n3", Size: resources.Vector{1}, Movable: true})
 	check(err)
 
 	p := moves.Planner{Jobs: &jobs.Planner{Cluster: cluster}}
-	p.Movable = func(victims.TaskID) (class int, ok bool) { return 0, true }
 	job := victims.Ask{Key: "llm", Queue: hero, DomainDepth: 1, Members: []victims.Member{
 		{Key: "llm-0", Size: resources.Vector{8}}, {Key: "llm-1", Size: resources.Vector{8}},
 	}}

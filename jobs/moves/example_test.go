@@ -33,8 +33,8 @@ func Example() {
 		}
 	}
 	for _, t := range []victims.Task{
-		{Key: "b1", Queue: b, NodeName: "n1", Size: resources.Vector{2}},
-		{Key: "b2", Queue: b, NodeName: "n2", Size: resources.Vector{4}},
+		{Key: "b1", Queue: b, NodeName: "n1", Size: resources.Vector{2}, Movable: true},
+		{Key: "b2", Queue: b, NodeName: "n2", Size: resources.Vector{4}, Movable: true},
 	} {
 		if _, err := c.AddTask(&t); err != nil {
 			panic(err)
@@ -42,7 +42,6 @@ func Example() {
 	}
 
 	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
-	p.Movable = func(victims.TaskID) (class int, ok bool) { return 0, true }
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	var d victims.Decision
 	plan, err := p.Decide(&d, &victims.Ask{Key: "a1", Queue: a, Size: resources.Vector{8}}, now)

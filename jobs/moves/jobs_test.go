@@ -38,7 +38,7 @@ func jobOf(t require.TestingT, c *victims.Cluster, j *world.Job) victims.Ask {
 // forJobs makes a planner for jobs that may move everybody.
 func forJobs(c *victims.Cluster) moves.Planner {
 	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
-	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+	world.LetMove(c, 0, nil)
 	return p
 }
 
@@ -76,7 +76,7 @@ func propertyJob(t *rapid.T) {
 		i := slices.IndexFunc(k.World.Nodes, func(at world.Node) bool { return at.Name == c.NodeName(n) })
 		return class < 0 || k.World.Nodes[i].Has(k.Job.Members[class].Selector)
 	}
-	p.Movable = func(id victims.TaskID) (int, bool) { return -1, movable[c.Key(id)] }
+	world.LetMove(c, -1, func(key string) bool { return movable[key] })
 	p.Any, p.MaxMoved = rapid.Bool().Draw(t, "any"), rapid.Int64Range(0, 2).Draw(t, "most")
 
 	version := c.Version()
@@ -163,7 +163,7 @@ func TestDecideJob_OneNode(t *testing.T) {
 	require.NoError(t, err)
 	p := forJobs(c)
 	p.Jobs.Filter = func(class int, n victims.NodeID) bool { return class < 0 || c.NodeName(n) == "n1" }
-	p.Movable = func(victims.TaskID) (int, bool) { return -1, true }
+	world.LetMove(c, -1, nil)
 	plan, _ := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(6)}, {Key: "a2", Size: gpu(2)}}})
 	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n2\n", plan.Describe(c))
 }
@@ -230,8 +230,8 @@ func TestDecide_WhoMoves(t *testing.T) {
 		{"no node to go to", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Nodes[1].Capacity = gpu(1) }, victims.Refused},
 		{"a node that takes no tasks", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Nodes[1].Unschedulable = true }, victims.Refused},
 		{"a node kept for another", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Nodes[1].ReservedFor = "x" }, victims.Refused},
-		{"not movable", func(_ *world.World, _ *world.Ask, o *moves.Options) {
-			o.Movable = func(victims.TaskID) (int, bool) { return 0, false }
+		{"not movable", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			w.Tasks[0].Key = "stays"
 		}, victims.Refused},
 		{"an ask over its guarantee", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Root.Children[0].Guaranteed = gpu(0) }, victims.Refused},
 		{"an ask over its guarantee that may move others", func(w *world.World, _ *world.Ask, o *moves.Options) {
@@ -282,10 +282,10 @@ func TestDecide_WhoMoves(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w, a := base(), world.Ask{Key: "a1", Queue: "root.a", Size: gpu(8), Application: "a"}
 			var p moves.Planner
-			p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
 			test.change(w, &a, &p.Options)
 			c, err := world.Build(w)
 			require.NoError(t, err)
+			world.LetMove(c, 0, func(key string) bool { return key != "stays" })
 			ask, err := world.AskOf(c, &a)
 			require.NoError(t, err)
 			p.Asks = &victims.Planner{Cluster: c}

@@ -22,10 +22,7 @@ type unit struct {
 // movable reports whether a task may move by itself.
 func (s *search) movable(id victims.TaskID, t *victims.Task) bool {
 	switch {
-	case t.State != victims.Running, s.job && (t.NonPreemptible || t.Job == s.ask.Job):
-		return false
-	}
-	if _, ok := s.Movable(id); !ok {
+	case t.State != victims.Running, !t.Movable, s.job && (t.NonPreemptible || t.Job == s.ask.Job):
 		return false
 	}
 	traits := eligible.Traits{
@@ -128,14 +125,30 @@ func (s *search) add(u *unit, t *victims.Task) {
 
 // lets reports whether a task may move, and some node may have room for it.
 func (s *search) lets(id victims.TaskID, t *victims.Task) bool {
-	return fits(t.Size, s.most, nil) && s.movable(id, t) && s.named(s.keyOf(t.Key))
+	return fits(t.Size, s.most, nil) && s.movable(id, t)
 }
 
-// named reports whether a grant may have a key: nobody else has it.
-func (s *search) named(key string) bool {
-	_, task := s.c.Lookup(key)
-	_, grant := s.c.LookupGrant(key)
-	return key != "" && !task && !grant && !slices.Contains(s.keys, key)
+// name gives the grants of movers keys that nobody has, in the order of moves.
+func (s *search) name(moves []Move) {
+	given := map[string]bool{}
+	for i := range moves {
+		key := &moves[i].Ask.Key
+		for *key = s.unused(moves[i].Key + "+"); given[*key]; {
+			*key = s.unused(*key + "+")
+		}
+		given[*key] = true
+	}
+}
+
+// unused returns a key that no task or grant has, nor what is asked: longer if need be.
+func (s *search) unused(key string) string {
+	for {
+		_, task := s.c.Lookup(key)
+		if _, grant := s.c.LookupGrant(key); !task && !grant && !slices.Contains(s.keys, key) {
+			return key
+		}
+		key += "+"
+	}
 }
 
 // unitOf returns what moves with a task, and whether it may. A gang is listed on each of its

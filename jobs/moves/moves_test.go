@@ -24,7 +24,7 @@ import (
 func TestDecide_Fragments(t *testing.T) {
 	c, ask := fragments(t, 8, 1)
 	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
-	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+	world.LetMove(c, 0, nil)
 	var d decision
 	version := c.Version()
 	require.NoError(t, d.make(&p, &ask, world.Epoch))
@@ -73,7 +73,7 @@ func TestDecide_NobodyStops(t *testing.T) {
 	require.NoError(t, p.Asks.Decide(&d, &ask, world.Epoch))
 	require.Equal(t, victims.Preempts, d.Outcome)
 	require.Negative(t, d.Plan.Cost.MaxPriority)
-	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+	world.LetMove(c, 0, nil)
 	plan, err := p.Decide(&d, &ask, world.Epoch)
 	require.NoError(t, err)
 	require.Equal(t, victims.Preempts, d.Outcome)
@@ -87,7 +87,7 @@ func TestDecide_Help(t *testing.T) {
 	require.NoError(t, c.Resize("b2", resources.Vector{7}))
 	require.NoError(t, c.Resize("b1", resources.Vector{2}))
 	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
-	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+	world.LetMove(c, 0, nil)
 	var d, without decision
 	require.NoError(t, d.make(&p, &ask, world.Epoch))
 	require.NoError(t, p.Asks.Decide(&without.Decision, &ask, world.Epoch))
@@ -164,7 +164,7 @@ func drawTown(t *rapid.T) *town {
 	ask, err := world.AskOf(c, &k.Ask)
 	require.NoError(t, err)
 	p := moves.Planner{Asks: world.CasePlanner(c, k), Options: moves.Options{Any: m.Any, MaxMoved: m.Most}}
-	p.Movable = func(id victims.TaskID) (int, bool) { return 1, m.Movable[c.Key(id)] }
+	world.LetMove(c, 1, func(key string) bool { return m.Movable[key] })
 	if filter := p.Asks.Filter; true {
 		p.Asks.Filter = func(class int, n victims.NodeID) bool {
 			if class == 1 {

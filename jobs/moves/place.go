@@ -202,12 +202,11 @@ func fits(size, free, taken resources.Vector) bool {
 
 // move returns the move of a task to a node, unless the filter or somebody there keeps it away.
 func (s *search) move(id victims.TaskID, from, to victims.NodeID) (v Move, ok bool) {
-	class, _ := s.Movable(id)
-	if s.rules.Filter != nil && !s.rules.Filter(class, to) {
+	if s.rules.Filter != nil && !s.rules.Filter(s.c.TaskView(id).Class, to) {
 		return v, false
 	}
-	v = Move{Task: id, Key: s.c.Key(id), From: from, To: to, Ask: s.AskOf(s.c, id)}
-	v.Ask.Class = class
+	v = Move{Task: id, Key: s.c.Key(id), From: from, To: to, Ask: AskOf(s.c, id)}
+	v.Ask.Key = s.unused(v.Ask.Key)
 	return v, s.blockers == nil || len(s.blockers(nil, &v.Ask, to)) == 0
 }
 

@@ -29,12 +29,6 @@ type Planner struct {
 
 // Options are what planner and auditor share.
 type Options struct {
-	// Movable says whether a running task can be started again elsewhere, and of which
-	// class it is for the filter. It must depend on its argument only.
-	Movable func(victims.TaskID) (class int, ok bool)
-	// Key names the ask of a mover, which needs a key of its own while the task stops. nil
-	// adds "+" to the key of the task.
-	Key func(task string) string
 	// Any lets asks and jobs that law 4 keeps from preempting have plans that only move, or
 	// stop tasks of the own leaf by the option for that.
 	Any bool
@@ -43,23 +37,15 @@ type Options struct {
 	MaxMoved int64
 }
 
-// AskOf returns the ask of a mover, without its class: the filter, blockers and the grant
-// get it. The ask aliases the cluster until that changes.
-func (o *Options) AskOf(c *victims.Cluster, id victims.TaskID) victims.Ask {
+// AskOf returns a task as it asks for the place that it moves to: blockers and the grant get it.
+// A plan makes its key longer if that is taken.
+func AskOf(c *victims.Cluster, id victims.TaskID) victims.Ask {
 	t := c.Task(id)
 	return victims.Ask{
-		Key: o.keyOf(t.Key), Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority,
-		Originator: t.Originator, OptedOut: t.OptedOut, Job: t.Job, NonPreemptible: t.NonPreemptible,
+		Key: t.Key + "+", Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority, Class: t.Class,
+		Originator: t.Originator, OptedOut: t.OptedOut, Movable: t.Movable, Job: t.Job, NonPreemptible: t.NonPreemptible,
 		Cost: t.Cost, Budgets: t.Budgets,
 	}
-}
-
-// keyOf returns the key of the grant of a mover.
-func (o *Options) keyOf(task string) string {
-	if o.Key != nil {
-		return o.Key(task)
-	}
-	return task + "+"
 }
 
 // A Move is a task that stops on one node, and has a grant on another.
@@ -67,7 +53,8 @@ type Move struct {
 	Task     victims.TaskID
 	Key      string
 	From, To victims.NodeID
-	Ask      victims.Ask // its grant
+	// Ask is its grant. Its key is that of the task and "+", longer if that is taken.
+	Ask victims.Ask
 }
 
 // A disturbance says whom moves disturb. It counts after who stops, and before work and excess of

@@ -42,9 +42,6 @@ func nodesOf(capacities ...int64) (nodes []world.Node) {
 	return nodes
 }
 
-// all lets every task move.
-func all(victims.TaskID) (int, bool) { return 0, true }
-
 func decideAsk(t *testing.T, p *moves.Planner, a world.Ask) (d decision) {
 	c := p.Asks.Cluster
 	ask, err := world.AskOf(c, &a)
@@ -81,7 +78,7 @@ func TestDecide_WorkOfOthersFirst(t *testing.T) {
 				world.Task{Key: "own", Queue: "root.a", Node: "n1", Size: gpu(2)})
 			c := townOf(t, test.most, 8, 0, test.nodes, tasks...)
 			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}}}
-			p.Movable = func(id victims.TaskID) (int, bool) { return 0, c.Key(id) == "other" }
+			world.LetMove(c, 0, func(key string) bool { return key == "other" })
 			d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(test.asks), Priority: 5})
 			require.Empty(t, d.Moves, d.Describe(c))
 			require.Len(t, d.Decision.Plan.Victims, 1)
@@ -104,7 +101,7 @@ func TestDecide_OwnLeafLast(t *testing.T) {
 	for _, option := range []victims.OwnLeaf{victims.OwnNever, victims.OwnMet} {
 		for _, hasty := range []bool{false, true} {
 			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: option}}}
-			p.Movable = all
+			world.LetMove(c, 0, nil)
 			if hasty {
 				p.Hasty()
 			}
@@ -116,37 +113,33 @@ func TestDecide_OwnLeafLast(t *testing.T) {
 	}
 }
 
-// A mover whose grant cannot have its key stays, whoever has the key.
+// The grant of a mover has its key and "+", longer if that is taken, by whomever.
 func TestDecide_KeyInUse(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		taken string // by a task
-		ask   string
-		key   func(string) string
-		moves int
-	}{
-		{"nobody's", "c", "ask", nil, 1},
-		{"a task's", "b1+", "ask", nil, 0},
-		{"that of who asks", "c", "b1+", nil, 0},
-		{"none", "c", "ask", func(string) string { return "" }, 0},
-		{"its own", "c", "ask", func(key string) string { return key }, 0},
+	for _, test := range []struct{ taken, ask, want string }{
+		{"c", "ask", "b1+"},
+		{"b1+", "ask", "b1++"},
+		{"c", "b1+", "b1++"},
+		{"b1+", "b1++", "b1+++"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			c := townOf(t, 0, 8, 3, nodesOf(4, 6),
-				world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2), Priority: -1},
-				world.Task{Key: test.taken, Queue: "root.b", Node: "n2", Size: gpu(3), Priority: 1})
-			p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Options: moves.Options{Movable: all, Key: test.key}}
-			d := decideAsk(t, &p, world.Ask{Key: test.ask, Queue: "root.a", Size: gpu(4)})
-			require.Len(t, d.Moves, test.moves, d.Describe(c))
-			require.NotEqual(t, victims.Refused, d.Outcome)
-		})
+		c := townOf(t, 0, 8, 3, nodesOf(4, 6),
+			world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2), Priority: -1},
+			world.Task{Key: test.taken, Queue: "root.b", Node: "n2", Size: gpu(3), Priority: 1})
+		world.LetMove(c, 0, nil)
+		p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+		d := decideAsk(t, &p, world.Ask{Key: test.ask, Queue: "root.a", Size: gpu(4)})
+		require.Len(t, d.Moves, 1, d.Describe(c))
+		require.Equal(t, test.want, d.Moves[0].Ask.Key)
+		require.NoError(t, c.Apply(d.change()))
 	}
-	// Two movers for which the caller has one key do not move together.
-	c := townOf(t, 0, 8, 8, nodesOf(6, 4), world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)}, world.Task{Key: "b2", Queue: "root.b", Node: "n1", Size: gpu(2)})
-	p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Options: moves.Options{Movable: all, Key: func(string) string { return "k" }}}
+	// Two movers of one plan do not get the same.
+	c := townOf(t, 0, 8, 8, nodesOf(6, 4), world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)}, world.Task{Key: "b1+", Queue: "root.b", Node: "n1", Size: gpu(2)})
+	world.LetMove(c, 0, nil)
+	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
 	d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(6)})
-	require.Equal(t, victims.Refused, d.Outcome)
-	require.False(t, d.Proven)
+	require.Len(t, d.Moves, 2, d.Describe(c))
+	require.Equal(t, "b1++", d.Moves[0].Ask.Key)
+	require.Equal(t, "b1+++", d.Moves[1].Ask.Key)
+	require.NoError(t, c.Apply(d.change()))
 }
 
 // Nobody of a gang goes to the node that is freed, and the auditor says so.
@@ -156,7 +149,7 @@ func TestDecide_GangLeavesTheNode(t *testing.T) {
 		world.Task{Key: "fixed", Queue: "root.b", Node: "n1", Size: gpu(2), Priority: 9})
 	require.NoError(t, c.SetMinMembers("g", 2))
 	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
-	p.Movable = func(id victims.TaskID) (int, bool) { return 0, c.Job(id) == "g" }
+	world.LetMove(c, 0, func(key string) bool { return key != "fixed" })
 	ask := world.Ask{Key: "ask", Queue: "root.a", Size: gpu(6)}
 	require.Equal(t, victims.Refused, decideAsk(t, &p, ask).Outcome)
 
@@ -192,7 +185,8 @@ func TestDecide_GangOfThoseThatRun(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.NoError(t, c.SetMinMembers("g", 1))
-		p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Options: moves.Options{Movable: all}}
+		p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+		world.LetMove(c, 0, nil)
 		d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(4)})
 		require.Equal(t, "g0 moves from n1 to n2\n", d.Plan.Describe(c))
 	}
@@ -202,8 +196,9 @@ func TestDecide_GangOfThoseThatRun(t *testing.T) {
 // are as they were.
 func TestDecide_Panic(t *testing.T) {
 	c := townOf(t, 0, 8, 4, nodesOf(4, 2), world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)})
+	p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Jobs: &jobs.Planner{Cluster: c}}
+	world.LetMove(c, 0, nil)
 	before := c.Version()
-	p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Jobs: &jobs.Planner{Cluster: c}, Options: moves.Options{Movable: all}}
 	filter := func(int, victims.NodeID) bool {
 		if p.Asks.Cluster != c || p.Jobs.Cluster != c {
 			panic("of the caller")

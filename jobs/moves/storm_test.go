@@ -3,7 +3,6 @@
 package moves_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,13 +43,7 @@ func propertyCalm(t *rapid.T) {
 	}
 	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
 	p.Any = rapid.Bool().Draw(t, "any")
-	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
-	p.Key = func(key string) string { // two names in turn
-		if name, second := strings.CutSuffix(key, "+"); second {
-			return name
-		}
-		return key + "+"
-	}
+	world.LetMove(c, 0, nil)
 	for key, s := range states(c) {
 		if s != victims.Running { // what is leaving is gone soon
 			require.NoError(t, c.RemoveTask(key))

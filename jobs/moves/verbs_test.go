@@ -35,7 +35,7 @@ func TestVerbs_Moves(t *testing.T) {
 				c := townOf(t, 0, 8, 4, nodesOf(8, 4),
 					world.Task{Key: "mover", Queue: "root.b", Node: "n1", Size: gpu(4)}, world.Task{Key: "slow", Queue: "root.b", Node: "n1", Size: gpu(4)})
 				p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
-				p.Movable = func(id victims.TaskID) (int, bool) { return 0, c.Key(id) == "mover" }
+				world.LetMove(c, 0, func(key string) bool { return key == "mover" })
 				d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(8)})
 				require.Len(t, d.Moves, 1)
 				require.Len(t, d.Decision.Plan.Victims, 1)

@@ -29,6 +29,7 @@ func (w *way[D]) attempt(n victims.NodeID, set []Move) (better bool, err error) 
 		return false, nil
 	}
 	found := Plan{Moves: slices.SortedFunc(slices.Values(set), func(a, b Move) int { return strings.Compare(a.Key, b.Key) })}
+	w.name(found.Moves)
 	if decided, err := w.trial(n, &found); !decided || err != nil {
 		return false, err
 	}
@@ -54,16 +55,11 @@ func (w *way[D]) attempt(n victims.NodeID, set []Move) (better bool, err error) 
 // trial decides over a copy of the cluster in which some tasks move, and takes the moves back.
 func (w *way[D]) trial(n victims.NodeID, m *Plan) (decided bool, err error) {
 	w.payTrial(m.Moves)
-	// To apply says what else is wrong with keys, but not that two movers have one.
-	keys := map[string]bool{}
-	for i := range m.Moves {
-		keys[m.Moves[i].Ask.Key] = true
-	}
 	if w.blocks(m.Moves) {
 		return false, nil
 	}
 	c := w.aside.Of(w.c)
-	if len(keys) < len(m.Moves) || c.Apply(m.AddTo(victims.Change{For: w.ask.Key, Version: c.Version()})) != nil {
+	if c.Apply(m.AddTo(victims.Change{For: w.ask.Key, Version: c.Version()})) != nil {
 		w.proven = false
 		return false, nil
 	}

@@ -34,8 +34,10 @@ func withMovers(t *rapid.T, s *snapshot.Scene) {
 			shut[[2]int{class, int(n)}] = rapid.IntRange(0, 5).Draw(t, "shut") == 0
 		}
 	}
+	for id, class := range classes {
+		world.LetMove(c, -class, func(key string) bool { return class > 0 && key == c.Key(id) })
+	}
 	s.Moves = &moves.Options{
-		Movable:  func(id victims.TaskID) (int, bool) { return -classes[id], classes[id] > 0 },
 		Any:      rapid.Bool().Draw(t, "any"),
 		MaxMoved: rapid.Int64Range(0, 2).Draw(t, "most"),
 	}
@@ -54,7 +56,7 @@ func withMovers(t *rapid.T, s *snapshot.Scene) {
 			return blockers(dst, a, n)
 		}
 		for id := range c.TasksOn(n) {
-			if port[strings.TrimSuffix(a.Key, "+")] && port[c.Key(id)] {
+			if port[strings.TrimRight(a.Key, "+")] && port[c.Key(id)] {
 				dst = append(dst, id)
 			}
 		}
@@ -111,10 +113,8 @@ func TestTake_Ends(t *testing.T) {
 // TestTake_MoveUnsaid has what no document can say of movers.
 func TestTake_MoveUnsaid(t *testing.T) {
 	s := fixture(t)
-	s.Moves = &moves.Options{
-		Movable:  func(id victims.TaskID) (int, bool) { return int(id), true },
-		MaxMoved: math.MaxInt32 + 1,
-	}
+	world.LetMove(s.Planner.Cluster, 7, nil)
+	s.Moves = &moves.Options{MaxMoved: math.MaxInt32 + 1}
 	t2, _ := s.Planner.Cluster.Lookup("t2")
 	s.Planner.Blockers = func(dst []victims.TaskID, a *victims.Ask, _ victims.NodeID) []victims.TaskID {
 		if a.Key == "t1+" {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -33,8 +34,8 @@ func (w *writer) moves() {
 		if w.c.State(id) != victims.Running {
 			continue
 		}
-		if class, ok := m.Movable(id); ok {
-			w.movers[id] = selectors(class)
+		if t := w.c.TaskView(id); t.Movable {
+			w.movers[id] = selectors(t.Class)
 		}
 	}
 	w.moverPorts()
@@ -77,8 +78,7 @@ func (w *writer) moverPorts() {
 	clashes := make(map[clash]bool)
 	var in []victims.TaskID
 	for id := range w.movers {
-		ask := w.s.Moves.AskOf(w.c, id)
-		ask.Class, _ = w.s.Moves.Movable(id)
+		ask := moves.AskOf(w.c, id)
 		for n := range w.c.Nodes() {
 			in = w.p.Blockers(in[:0], &ask, n)
 			for _, b := range in {

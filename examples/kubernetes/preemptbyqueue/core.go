@@ -16,7 +16,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -130,8 +129,6 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	c.auditor = victims.Auditor{Cluster: c.cluster, Rules: rules, Predicate: fits}
 	c.movers.left = map[string]mover{}
 	c.movers.planner.Asks, c.movers.auditor.Asks = &c.planner, &c.auditor
-	c.movers.planner.Options = moves.Options{Movable: c.mayMove, Key: successor}
-	c.movers.auditor.Options = c.movers.planner.Options
 	rules.Filter = func(class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) }
 	rules.Exempt = c.exempt
 	c.jobPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}

@@ -38,6 +38,7 @@ type cycle struct {
 
 	now       time.Time                 // of the decision about moves
 	movers    map[victims.TaskID]*cycle // nil: cannot be begun
+	movable   map[int]victims.TaskID    // by class
 	questions int                       // about movers
 	ofAge     time.Time                 // when the first is of age that is too young to move; zero: none
 	moves     []moves.Move              // of the plan

@@ -76,16 +76,15 @@ func (c *core) tasksOf(n *mirrored, info fwk.NodeInfo, now time.Time) []victims.
 		from := len(m.budgets)
 		m.budgets = c.lookup.budgetsOf(m.budgets, pod)
 		tag, class := c.lookup.classOf(pod)
-		if c.isMovable(pod) {
-			tag |= movable
-			m.movable = true
-		}
 		t := victims.Task{
 			Key: key(pod), Name: name(pod), Tag: tag, Application: application(pod),
 			Queue: c.queueOf(pod), Priority: c.priorityOf(pod), Created: pod.CreationTimestamp.Time, Scheduled: scheduled(pod),
 			Checkpoint: checkpoint(pod), Cost: cost(pod),
 			OptedOut: optedOut(pod) || class.OptedOut, RequiredNode: ofNode(pod), Job: c.unit(pod),
 			Budgets: m.budgets[from:len(m.budgets):len(m.budgets)],
+		}
+		if t.Movable = c.isMovable(pod); t.Movable {
+			t.Class, m.movable = moverClass(t.Key), true
 		}
 		c.leaving(&t, n, pod, now)
 		m.tasks = append(m.tasks, t)

@@ -4,6 +4,7 @@ package preemptbyqueue
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -42,9 +43,6 @@ type mover struct {
 }
 
 const (
-	// movable is the bit of a task's tag that says that its pod may move. The others are
-	// the number of its class.
-	movable = 1 << 63
 	// mostMoverQuestions bounds how often Filter plugins are asked about movers for a
 	// decision.
 	mostMoverQuestions = 256
@@ -65,20 +63,24 @@ func (c *core) isMovable(pod *v1.Pod) bool {
 		!ofDaemonSet(pod) && pod.Spec.SchedulingGroup == nil && !claims(pod)
 }
 
-// mayMove is Movable of the planner of moves. The class of a mover is its row and one, for
-// 0 is that of the pod that asks. A pod whose disruption budget has nothing left stays.
-func (c *core) mayMove(id victims.TaskID) (class int, ok bool) {
-	t, y := c.cluster.TaskView(id), c.cycle
-	if t.Tag&movable == 0 || y.overruns(&t) {
-		return 0, false
+// moverClass returns the class of a pod that may move, a hash of its key: 0 is that of the pod
+// that asks.
+func moverClass(key string) int {
+	h := fnv.New64a()
+	h.Write([]byte(key))
+	return int(h.Sum64() | 1)
+}
+
+// mayMove reports whether a pod may move now. One whose disruption budget has nothing left stays.
+func (y *cycle) mayMove(t *victims.Task) bool {
+	if y.overruns(t) {
+		return false
 	}
-	if of := t.Created.Add(c.args.GrantDeadline.Duration); of.After(y.now) {
-		if y.ofAge.IsZero() || of.Before(y.ofAge) {
-			y.ofAge = of
-		}
-		return 0, false
+	of := t.Created.Add(y.core.args.GrantDeadline.Duration)
+	if of.After(y.now) && (y.ofAge.IsZero() || of.Before(y.ofAge)) {
+		y.ofAge = of
 	}
-	return int(id) + 1, true
+	return !of.After(y.now)
 }
 
 // move looks for a better plan than what was decided for the pod of the cycle: one by which
@@ -123,7 +125,7 @@ func (y *cycle) lets(class int, n victims.NodeID) bool {
 	if class == 0 {
 		return y.mayRun(n)
 	}
-	m := y.mover(victims.TaskID(class - 1))
+	m := y.mover(y.ofClass(class))
 	if m == nil {
 		return false
 	}
@@ -134,6 +136,19 @@ func (y *cycle) lets(class int, n victims.NodeID) bool {
 	takes := m.statusOn(n).IsSuccess()
 	y.questions += len(m.said) - before
 	return takes
+}
+
+// ofClass returns the task of a class of movers.
+func (y *cycle) ofClass(class int) victims.TaskID {
+	if y.movable == nil {
+		y.movable = map[int]victims.TaskID{}
+		for id := range y.core.cluster.Tasks() {
+			if t := y.core.cluster.TaskView(id); t.Movable {
+				y.movable[t.Class] = id
+			}
+		}
+	}
+	return y.movable[class]
 }
 
 // mover returns the cycle of the successor of a pod once the pod has gone, or nil: another
@@ -147,6 +162,9 @@ func (y *cycle) mover(id victims.TaskID) *cycle {
 		y.movers = map[victims.TaskID]*cycle{}
 	}
 	y.movers[id] = nil
+	if t := y.core.cluster.TaskView(id); !y.mayMove(&t) {
+		return nil
+	}
 	y.questions++
 	info, err := y.node(y.core.cluster.NodeOf(id))
 	if err != nil {
@@ -196,11 +214,10 @@ func (y *cycle) coming(grant string) *v1.Pod {
 	if m, ok := y.core.movers.left[grant]; ok {
 		return m.pod
 	}
-	task, ok := strings.CutSuffix(grant, successorSuffix)
+	id, ok := y.core.cluster.Lookup(strings.TrimRight(grant, successorSuffix))
 	if !ok {
 		return nil
 	}
-	id, ok := y.core.cluster.Lookup(task)
 	if m := y.movers[id]; ok && m != nil {
 		return m.pod
 	}

@@ -107,8 +107,7 @@ type runner struct {
 	// ports has the ports that tasks and grants hold on their nodes, by key.
 	ports map[string][]string
 
-	// movable has the selectors of tasks that may move, by key.
-	movable map[string]map[string]string
+	movers movers
 	// ends has when tasks are expected to end, by key; who is not there does not say.
 	ends map[string]time.Time
 	// queues has the guarantees of the document, if those of the cluster are
@@ -209,7 +208,6 @@ func (r *runner) finish(i int, q *Request) error {
 func (r *runner) remove(key string) error {
 	delete(r.policies, key)
 	delete(r.ports, key)
-	delete(r.movable, key)
 	delete(r.ends, key)
 	return r.cluster.RemoveTask(key)
 }

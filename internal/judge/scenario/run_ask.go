@@ -272,7 +272,7 @@ func (r *runner) selects(s Selector, n victims.NodeID) bool {
 // blockers appends to dst the tasks on a node that hold one of the ports.
 func (r *runner) blockers(dst []victims.TaskID, ports []string, n victims.NodeID) []victims.TaskID {
 	for id := range r.cluster.TasksOn(n) {
-		if slices.ContainsFunc(r.portsOf(r.cluster.Key(id)), func(p string) bool { return slices.Contains(ports, p) }) {
+		if slices.ContainsFunc(r.portsOf(r.cluster.Key(id), r.cluster.Tag(id)), func(p string) bool { return slices.Contains(ports, p) }) {
 			dst = append(dst, id)
 		}
 	}

@@ -35,7 +35,6 @@ func (r *runner) build() error {
 	r.cluster = victims.NewCluster(tree)
 	r.nodes = make(map[victims.NodeID]*Node)
 	r.ports = make(map[string][]string)
-	r.movable = make(map[string]map[string]string)
 	r.ends = make(map[string]time.Time)
 	if err := r.setQuotas(); err != nil {
 		return err
@@ -196,13 +195,11 @@ func (r *runner) addTask(t *Task) error {
 			return err
 		}
 	}
+	r.movers.mark(&task, t)
 	if _, err := r.cluster.AddTask(&task); err != nil {
 		return r.taskError(t.At, t.Key, t.Resources, err)
 	}
 	r.keep(t.Key, class.Policy, t.Ports)
-	if t.Movable {
-		r.movable[t.Key] = t.NodeSelector
-	}
 	if t.Ends != nil {
 		end := r.now.Add(*t.Ends)
 		if err := r.instant(t.At, "ends", *t.Ends, end); err != nil {

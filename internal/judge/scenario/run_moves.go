@@ -3,26 +3,45 @@
 package scenario
 
 import (
-	"strings"
+	"fmt"
 
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// moved ends the keys of tasks that have moved.
-const moved = "+"
+// movers is what is known of tasks that may move.
+type movers struct {
+	selectors []map[string]string // by class: that of the first is -1
+	classes   map[string]int      // by the text of a selector
+	ports     [][]string          // by tag: that of the first is 1
+}
 
-// moveOptions returns who may move, and for whom. The class of a mover is negative.
-func (r *runner) moveOptions() moves.Options {
-	return moves.Options{
-		Movable: func(id victims.TaskID) (class int, ok bool) {
-			_, ok = r.movable[r.cluster.Key(id)]
-			return -1 - int(id), ok
-		},
-		Key: func(key string) string { return key + moved },
-		Any: r.doc.Options.Moves == movesAny, MaxMoved: r.doc.Options.MaxMoved,
+// mark makes a task one that may move. Its class and tag go with it.
+func (m *movers) mark(task *victims.Task, t *Task) {
+	if !t.Movable {
+		return
 	}
+	if m.classes == nil {
+		m.classes = make(map[string]int)
+	}
+	text := fmt.Sprintf("%q", t.NodeSelector) // sorted
+	class, known := m.classes[text]
+	if !known {
+		m.selectors = append(m.selectors, t.NodeSelector)
+		class = -len(m.selectors)
+		m.classes[text] = class
+	}
+	if len(t.Ports) > 0 {
+		m.ports = append(m.ports, t.Ports)
+		task.Tag = uint64(len(m.ports))
+	}
+	task.Movable, task.Class = true, class
+}
+
+// moveOptions returns for whom tasks may move.
+func (r *runner) moveOptions() moves.Options {
+	return moves.Options{Any: r.doc.Options.Moves == movesAny, MaxMoved: r.doc.Options.MaxMoved}
 }
 
 // aimMovers lets movers run on the nodes that they select, beside those who hold none of
@@ -33,7 +52,7 @@ func (r *runner) aimMovers(p *victims.Planner) {
 	p.Blockers = func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
 		switch {
 		case a.Class < 0:
-			return r.blockers(dst, r.portsOf(a.Key), n)
+			return r.blockers(dst, r.portsOf(a.Key, a.Tag), n)
 		case blockers == nil:
 			return dst
 		}
@@ -45,7 +64,7 @@ func (r *runner) aimMovers(p *victims.Planner) {
 func (r *runner) filterMovers(filter func(int, victims.NodeID) bool) func(int, victims.NodeID) bool {
 	return func(class int, n victims.NodeID) bool {
 		if class < 0 {
-			return r.selects(r.movable[r.cluster.Key(victims.TaskID(-1-class))], n)
+			return r.selects(r.movers.selectors[-1-class], n)
 		}
 		return filter == nil || filter(class, n)
 	}
@@ -68,27 +87,26 @@ func (r *runner) decideJob(placed *Placed, p *jobs.Planner, job *victims.Ask) (e
 	return err
 }
 
-// portsOf returns the ports of a task, or of a grant of one that moves.
-func (r *runner) portsOf(key string) []string {
-	if ports, known := r.ports[key]; known {
-		return ports
+// portsOf returns the ports of a task or a grant.
+func (r *runner) portsOf(key string, tag uint64) []string {
+	if tag > 0 {
+		return r.movers.ports[tag-1]
 	}
-	return r.ports[strings.TrimSuffix(key, moved)]
+	return r.ports[key]
 }
 
 // startMoved has those who move run where they go, under their new keys.
 func (r *runner) startMoved(p *moves.Plan) error {
 	for i := range p.Moves {
 		old, key := p.Moves[i].Key, p.Moves[i].Ask.Key
-		policy, ports, selector := r.policies[old], r.ports[old], r.movable[old]
+		policy := r.policies[old]
 		if err := r.remove(old); err != nil {
 			return err
 		}
 		if err := r.startGrant(key); err != nil {
 			return err
 		}
-		r.keep(key, policy, ports)
-		r.movable[key] = selector
+		r.keep(key, policy, nil)
 	}
 	return nil
 }

@@ -399,7 +399,7 @@ func clusterOf(t *rapid.T, w *world) *library {
 		if n := w.place[i]; n >= 0 {
 			_, err := c.AddTask(&victims.Task{
 				Key: strconv.Itoa(i), Queue: leafOf(w, tree, task.Leaf), Node: victims.NodeID(1 + n), Size: amountsOf(task.Size),
-				Priority: int32(task.Priority), Job: jobOf(task.Job),
+				Priority: int32(task.Priority), Job: jobOf(task.Job), Movable: true,
 			})
 			must(err)
 		}

@@ -194,10 +194,7 @@ func (l *library) lawfulMoves(t *rapid.T, q *question, set uint64) bool {
 }
 
 func (r *Rules) ofLibrary() moves.Options {
-	return moves.Options{
-		Movable: func(victims.TaskID) (int, bool) { return 0, true },
-		Any:     r.Moves == MovesAny,
-	}
+	return moves.Options{Any: r.Moves == MovesAny}
 }
 
 // What package moves plans is among the steps here. It plans for an ask if there is any; for

@@ -98,6 +98,21 @@ func AddTask(c *victims.Cluster, t *Task) error {
 	return err
 }
 
+// LetMove makes tasks of a cluster movable, of a class for the filter: those of which may is true,
+// or all if it is nil.
+func LetMove(c *victims.Cluster, class int, may func(key string) bool) {
+	for id := range c.Tasks() {
+		t := c.Task(id)
+		if t.State == victims.Granted || may != nil && !may(t.Key) {
+			continue
+		}
+		t.Movable, t.Class = true, class
+		if _, err := c.SetTask(&t); err != nil {
+			panic(err) // it is else as it was
+		}
+	}
+}
+
 // "" is what the zero Task has.
 var states = map[State]victims.State{
 	"": victims.Running, Running: victims.Running, Releasing: victims.Releasing, Preempting: victims.Preempting,
