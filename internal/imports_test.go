@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"jobs":          {"resources", "queue", "fence", "victims", "internal/aside", "internal/cost", "internal/gangs", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 
 	// The words of another scheduler. Nothing of the library imports it.
-	"jobs/koordinator": {"toleration", "victims", "jobs"},
+	"jobs/koordinator": {"resources", "victims", "jobs"},
 
 	// Plans in which tasks move, above asks and jobs.
 	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/trees", "internal/trigger"},
@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"jobs/pending": {"resources", "victims", "jobs", "internal/eligible", "internal/trigger"},
 
 	// It may import all of ours, and nothing of ours but examples imports it.
-	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/moves", "internal/judge/scenario", "internal/trees"},
+	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/koordinator", "jobs/moves", "internal/judge/scenario", "internal/trees"},
 
 	// What a set of victims costs, the search for the cheapest one, and its face for those
 	// who state units.

@@ -3,342 +3,165 @@
 package jobs_test
 
 import (
-	"math"
+	"fmt"
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// quotaTask is a task of gpus for tests of quotas.
-type quotaTask struct {
-	in    queue.ID
-	gpus  int64
-	fixed bool // non-preemptible
-	state victims.State
-}
+// admitAll lets all in.
+func admitAll(resources.Vector, *victims.Admission) (resources.Vector, bool) { return nil, false }
 
-// ledgerOf returns a ledger over tasks and quotas; nothing is read yet.
-func ledgerOf(t *testing.T, tasks []quotaTask, quotas map[queue.ID]jobs.Allowance) *jobs.Ledger {
-	t.Helper()
-	tree := quotaTree(t)
-	l := &jobs.Ledger{Cluster: victims.NewCluster(tree), Allowances: jobs.NewAllowances(tree)}
-	for q, quota := range quotas {
-		require.NoError(t, l.Allowances.Set(q, quota))
-	}
-	node, err := l.Cluster.AddNode(&victims.Node{Name: "n"})
+// Each queue of the path is asked, from the leaf up, with what is used below it: first with
+// what is leaving, then without. Grants count; other queues do not. (The numbers are cpus used
+// and those used by the non-preemptible.)
+func TestAdmit_Questions(t *testing.T) {
+	w := build(t, `
+queue a
+queue a.x
+queue a.y
+queue b
+node n1 70
+task v a.x n1 1 p=20
+task f a.x n1 2 fixed
+task r a.x n1 4 state=releasing
+task p a.x n1 8 state=preempting fixed
+task y a.y n1 16 fixed p=20
+task b b n1 32 p=20
+job a.x 30,2 min=1 fixed`)
+	granted := victims.Ask{Key: "g", Queue: w.leaf("a.x"), Size: w.size("1"), NonPreemptible: true}
+	n, _ := w.cluster.LookupNode("n1")
+	_, err := w.cluster.Reserve(&granted, n, noon)
 	require.NoError(t, err)
-	for i, task := range tasks {
-		key, size := string(rune('a'+i)), resources.Vector{0, task.gpus}
-		if task.state == victims.Granted {
-			_, err = l.Cluster.Reserve(&victims.Ask{Key: key, Queue: task.in, Size: size, NonPreemptible: task.fixed}, node, time.Time{})
-		} else {
-			_, err = l.Cluster.AddTask(&victims.Task{
-				Key: key, Queue: task.in, Node: node, Size: size, NonPreemptible: task.fixed, State: task.state,
-			})
-		}
-		require.NoError(t, err)
+	var asked []string
+	p := w.planner()
+	p.Admit = func(_ resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+		asked = append(asked, fmt.Sprint(a.Queue, " ", a.AfterLeaving, " ", a.Wants.At(0)/1000, " ", a.NonPreemptible, " ", a.Used.At(0)/1000, " ", a.UsedNonPreemptible.At(0)/1000))
+		return nil, false
 	}
-	return l
+	var d jobs.Decision
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.Equal(t, "refused", d.Outcome.String())
+	require.Equal(t, []string{
+		"root.a.x false 30 true 16 11", "root.a false 30 true 32 27", "root false 30 true 64 27",
+		"root.a.x true 30 true 4 3", "root.a true 30 true 20 19", "root true 30 true 52 19",
+	}, asked[:6])
+	for _, question := range asked[6:] { // about victims
+		require.Contains(t, asked[3:6], question)
+	}
+
+	// Members beyond the minimum are asked about singly, beside those before them.
+	asked, w.job.Members[0].Size = nil, w.size("3")
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.Equal(t, "fits", d.Outcome.String())
+	require.Len(t, d.Plan.Placements, 2)
+	require.Equal(t, []string{
+		"root.a.x false 3 true 16 11", "root.a false 3 true 32 27", "root false 3 true 64 27",
+		"root.a.x false 2 true 19 14", "root.a false 2 true 35 30", "root false 2 true 67 30",
+	}, asked[:6])
+	// The audit asks anew, about all of them together, once what is leaving has gone.
+	require.Equal(t, "root.a.x true 5 true 4 3", asked[len(asked)-6])
 }
 
-// words returns breaches as text.
-func words(l *jobs.Ledger, all []jobs.Breach) (text []string) {
-	for i := range all {
-		text = append(text, all[i].Text(l.Cluster.Tree()))
-	}
-	return text
-}
-
-// TestLedger_Formulas has the rows of DESIGN.md, Jobs: admission, for leaf root.a.1.
-func TestLedger_Formulas(t *testing.T) {
-	between := func(least, most int64) jobs.Allowance { return jobs.Allowance{Min: gpus(least), Max: gpus(most)} }
-	waits := func(q jobs.Allowance, n int64) jobs.Allowance { q.Waiting = resources.Vector{0, n}; return q }
-	fixed := func(n int64) quotaTask { return quotaTask{in: quotaA1, gpus: n, fixed: true} }
-	plain := func(n int64) quotaTask { return quotaTask{in: quotaA1, gpus: n} }
-	only := func(q jobs.Allowance) map[queue.ID]jobs.Allowance { return map[queue.ID]jobs.Allowance{quotaA1: q} }
-
-	const (
-		overMin  = "non-preemptible-min: root.a.1: gpu: "
-		overMax  = "used-max: root.a.1: gpu: "
-		overLeft = "preemptible-max: root.a.1: gpu: "
-	)
+// What lacks has to be freed below the queue that says so, by victims anywhere there; what is
+// refused no victim changes.
+func TestAdmit_Lacks(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		tasks   []quotaTask
-		quotas  map[queue.ID]jobs.Allowance
-		rem     int64
-		fixed   bool     // the job is non-preemptible
-		admit   []string // what keeps it from being admitted
-		preempt []string // and from preempting
+		refuses string // a queue
+		lacks   map[string]int64
+		want    string
 	}{
-		{name: "no quota, no bound", tasks: []quotaTask{plain(50)}, rem: 50, fixed: true},
-
-		// Non-preemptible: N + rem <= min and U + rem <= max.
-		{name: "fixed to the min", tasks: []quotaTask{fixed(4)}, quotas: only(between(10, 20)), rem: 6, fixed: true},
-		{
-			name: "fixed over the min", tasks: []quotaTask{fixed(4)}, quotas: only(between(10, 20)), rem: 7, fixed: true,
-			admit:   []string{overMin + "4 used by the non-preemptible and 7 asked for are above the min of 10 by 1"},
-			preempt: []string{overMin + "4 used by the non-preemptible and 7 asked for are above the min of 10 by 1"},
-		},
-		{name: "fixed to the max", tasks: []quotaTask{fixed(4), plain(10)}, quotas: only(between(10, 20)), rem: 6, fixed: true},
-		{
-			name: "fixed over the max may preempt", tasks: []quotaTask{fixed(4), plain(12)}, quotas: only(between(10, 20)), rem: 6, fixed: true,
-			admit: []string{overMax + "16 used and 6 asked for are above the max of 20 by 2"},
-		},
-		{
-			name: "fixed over both", tasks: []quotaTask{fixed(8), plain(12)}, quotas: only(between(10, 20)), rem: 3, fixed: true,
-			admit: []string{
-				overMin + "8 used by the non-preemptible and 3 asked for are above the min of 10 by 1",
-				overMax + "20 used and 3 asked for are above the max of 20 by 3",
-			},
-			preempt: []string{overMin + "8 used by the non-preemptible and 3 asked for are above the min of 10 by 1"},
-		},
-		{
-			name: "fixed, absent in min is 0", quotas: only(jobs.Allowance{Max: gpus(20)}), rem: 1, fixed: true,
-			admit:   []string{overMin + "0 used by the non-preemptible and 1 asked for are above the min of 0 by 1"},
-			preempt: []string{overMin + "0 used by the non-preemptible and 1 asked for are above the min of 0 by 1"},
-		},
-		{name: "fixed, absent in max is unlimited", tasks: []quotaTask{plain(1000)}, quotas: only(jobs.Allowance{Min: gpus(4)}), rem: 4, fixed: true},
-		{name: "fixed, what waits does not matter", tasks: []quotaTask{fixed(4)}, quotas: only(waits(between(10, 10), 50)), rem: 6, fixed: true},
-
-		// Preemptible: min(min, NR) + P + rem <= max.
-		{name: "nothing is withheld unasked", tasks: []quotaTask{plain(8)}, quotas: only(between(10, 20)), rem: 12},
-		{
-			name: "used to the max", tasks: []quotaTask{plain(8)}, quotas: only(between(10, 20)), rem: 13,
-			admit:   []string{overLeft + "0 withheld for the non-preemptible, 8 used by the preemptible and 13 asked for are above the max of 20 by 1"},
-			preempt: []string{overLeft + "0 withheld for the non-preemptible, 8 used by the preemptible and 13 asked for are above the max of 20 by 1"},
-		},
-		{name: "what waits is withheld", tasks: []quotaTask{plain(8)}, quotas: only(waits(between(10, 20), 6)), rem: 6},
-		{
-			name: "what waits is withheld, to the unit", tasks: []quotaTask{plain(8)}, quotas: only(waits(between(10, 20), 6)), rem: 7,
-			admit:   []string{overLeft + "6 withheld for the non-preemptible, 8 used by the preemptible and 7 asked for are above the max of 20 by 1"},
-			preempt: []string{overLeft + "6 withheld for the non-preemptible, 8 used by the preemptible and 7 asked for are above the max of 20 by 1"},
-		},
-		{name: "no more is withheld than the min", tasks: []quotaTask{plain(8)}, quotas: only(waits(between(10, 20), 50)), rem: 2},
-		{name: "running and waiting, clamped", tasks: []quotaTask{fixed(8), plain(5)}, quotas: only(waits(between(10, 20), 9)), rem: 5},
-		{
-			// N beyond the min, as after a lowering: only the min is withheld,
-			// and so 18 of 14 may be used in the end, as the formula has it.
-			name: "non-preemptible beyond the min", tasks: []quotaTask{fixed(12), plain(3)}, quotas: only(between(8, 14)), rem: 3,
-		},
-		{name: "absent in max is unlimited", tasks: []quotaTask{plain(1000)}, quotas: only(waits(jobs.Allowance{Min: gpus(4)}, 9)), rem: 1000},
-		{name: "absent in min withholds nothing", tasks: []quotaTask{plain(8), fixed(4)}, quotas: only(waits(jobs.Allowance{Max: gpus(20)}, 9)), rem: 12},
-		{
-			name: "a max of zero bounds", quotas: only(between(0, 0)), rem: 1,
-			admit:   []string{overLeft + "0 withheld for the non-preemptible, 0 used by the preemptible and 1 asked for are above the max of 0 by 1"},
-			preempt: []string{overLeft + "0 withheld for the non-preemptible, 0 used by the preemptible and 1 asked for are above the max of 0 by 1"},
-		},
-		{name: "nothing asked for, nothing compared", tasks: []quotaTask{plain(50), fixed(50)}, quotas: only(between(0, 0)), rem: 0},
-		{name: "min above max holds all the same", tasks: []quotaTask{fixed(2), plain(2)}, quotas: only(between(10, 6)), rem: 2},
-
-		// Coming amounts: what leaves does not count, grants do.
-		{
-			name: "leaving is supply",
-			tasks: []quotaTask{
-				{in: quotaA1, gpus: 9, state: victims.Releasing}, {in: quotaA1, gpus: 9, state: victims.Preempting},
-				{in: quotaA1, gpus: 9, state: victims.Releasing, fixed: true},
-			},
-			quotas: only(between(10, 20)), rem: 20,
-		},
-		{
-			name: "grants count", tasks: []quotaTask{{in: quotaA1, gpus: 9, state: victims.Granted, fixed: true}},
-			quotas: only(between(10, 20)), rem: 2, fixed: true,
-			admit:   []string{overMin + "9 used by the non-preemptible and 2 asked for are above the min of 10 by 1"},
-			preempt: []string{overMin + "9 used by the non-preemptible and 2 asked for are above the min of 10 by 1"},
-		},
-
-		// Ancestors count their whole subtree; queues off the path don't bind.
-		{
-			name:   "ancestors bind",
-			tasks:  []quotaTask{plain(4), {in: quotaA2, gpus: 4}, {in: quotaB, gpus: 90}},
-			quotas: map[queue.ID]jobs.Allowance{quotaA1: between(0, 10), quotaA: between(0, 10), quotaA2: between(0, 0), quotaB: between(0, 0)},
-			rem:    3,
-			admit: []string{
-				"preemptible-max: root.a: gpu: 0 withheld for the non-preemptible, 8 used by the preemptible and 3 asked for are above the max of 10 by 1",
-			},
-			preempt: []string{
-				"preemptible-max: root.a: gpu: 0 withheld for the non-preemptible, 8 used by the preemptible and 3 asked for are above the max of 10 by 1",
-			},
-		},
-		{
-			name:   "non-preemptible tasks of the subtree",
-			tasks:  []quotaTask{{in: quotaA2, gpus: 6, fixed: true}},
-			quotas: map[queue.ID]jobs.Allowance{quotaA: between(10, 20)}, rem: 5, fixed: true,
-			admit: []string{
-				"non-preemptible-min: root.a: gpu: 6 used by the non-preemptible and 5 asked for are above the min of 10 by 1",
-			},
-			preempt: []string{
-				"non-preemptible-min: root.a: gpu: 6 used by the non-preemptible and 5 asked for are above the min of 10 by 1",
-			},
-		},
-		{
-			name: "waiting requests of the subtree",
-			quotas: map[queue.ID]jobs.Allowance{
-				quotaRoot: waits(between(20, 20), 1), quotaA: waits(jobs.Allowance{}, 1), quotaA1: waits(jobs.Allowance{}, 2),
-				quotaA2: waits(jobs.Allowance{}, 4), quotaB: waits(jobs.Allowance{}, 8),
-			},
-			rem: 5,
-			admit: []string{
-				"preemptible-max: root: gpu: 16 withheld for the non-preemptible, 0 used by the preemptible and 5 asked for are above the max of 20 by 1",
-			},
-			preempt: []string{
-				"preemptible-max: root: gpu: 16 withheld for the non-preemptible, 0 used by the preemptible and 5 asked for are above the max of 20 by 1",
-			},
-		},
-		{
-			name:   "the leaf's breach comes first",
-			tasks:  []quotaTask{plain(1)},
-			quotas: map[queue.ID]jobs.Allowance{quotaRoot: between(0, 1), quotaA1: between(0, 2)}, rem: 2,
-			admit: []string{
-				overLeft + "0 withheld for the non-preemptible, 1 used by the preemptible and 2 asked for are above the max of 2 by 1",
-				"preemptible-max: root: gpu: 0 withheld for the non-preemptible, 1 used by the preemptible and 2 asked for are above the max of 1 by 2",
-			},
-			preempt: []string{
-				overLeft + "0 withheld for the non-preemptible, 1 used by the preemptible and 2 asked for are above the max of 2 by 1",
-				"preemptible-max: root: gpu: 0 withheld for the non-preemptible, 1 used by the preemptible and 2 asked for are above the max of 1 by 2",
-			},
-		},
+		{"nothing", "", nil, "fits j0=n1"},
+		{"at the root", "", map[string]int64{"root": 2}, "plan j0=n1 -b"},
+		{"below a queue", "", map[string]int64{"root.a": 2}, "plan j0=n1 -y"},
+		{"at two queues", "", map[string]int64{"root": 5, "root.a": 2}, "plan j0=n1 -b -y"},
+		{"as much as there is", "", map[string]int64{"root.a": 6}, "plan j0=n1 -x -y"},
+		{"more than there is", "", map[string]int64{"root.a": 7}, "refused quota-max"},
+		{"of no type that is wanted", "", map[string]int64{"gpu": 1}, "refused unlawful"},
+		{"refused", "root", map[string]int64{"root.a": 2}, "refused quota-max"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			l := ledgerOf(t, test.tasks, test.quotas)
-			l.Read(quotaA1)
-			claim := jobs.Claim{Rem: resources.Vector{0, test.rem}, NonPreemptible: test.fixed}
-			require.Equal(t, test.admit, words(l, l.Admit(nil, claim)), "admit")
-			require.Equal(t, test.preempt, words(l, l.MayPreempt(nil, claim)), "may preempt")
-		})
-	}
-}
-
-// TestLedger_Extremes: sums near the end of the range neither wrap nor come out
-// the same.
-func TestLedger_Extremes(t *testing.T) {
-	const most = math.MaxInt64
-	for _, test := range []struct {
-		name       string
-		used, left int64 // non-preemptible, preemptible
-		quota      jobs.Allowance
-		claim      jobs.Claim
-		want       jobs.Breach // of the first; the zero Breach: admitted
-		over       int64
-	}{
-		{
-			name: "to the end of the range", left: most - 5,
-			quota: jobs.Allowance{Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 5}},
-		},
-		{
-			name: "beyond the end of the range", left: most - 5,
-			quota: jobs.Allowance{Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 6}},
-			want: jobs.Breach{Formula: "preemptible-max", Queue: quotaA1, Type: 1, Used: most - 5, Rem: 6, Bound: most}, over: 1,
-		},
-		{
-			name: "three times the range", left: most,
-			quota: jobs.Allowance{Min: gpus(most), Max: gpus(most), Waiting: resources.Vector{0, most}},
-			claim: jobs.Claim{Rem: resources.Vector{0, most}},
-			want:  jobs.Breach{Formula: "preemptible-max", Queue: quotaA1, Type: 1, Withheld: most, Used: most, Rem: most, Bound: most},
-			over:  most,
-		},
-		{
-			name: "twice the range over a max of zero", left: most,
-			quota: jobs.Allowance{Min: gpus(most), Max: gpus(0), Waiting: resources.Vector{0, most}},
-			claim: jobs.Claim{Rem: resources.Vector{0, 1}},
-			want:  jobs.Breach{Formula: "preemptible-max", Queue: quotaA1, Type: 1, Withheld: most, Used: most, Rem: 1},
-			over:  most,
-		},
-		{
-			name: "requests beyond the range are withheld up to the min", used: most - 1,
-			quota: jobs.Allowance{Min: gpus(most - 1), Max: gpus(most), Waiting: resources.Vector{0, most}},
-			claim: jobs.Claim{Rem: resources.Vector{0, 1}},
-		},
-		{
-			name: "non-preemptible beyond the end of the range", used: most - 5,
-			quota: jobs.Allowance{Min: gpus(most), Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 6}, NonPreemptible: true},
-			want: jobs.Breach{Formula: "non-preemptible-min", Queue: quotaA1, Type: 1, Used: most - 5, Rem: 6, Bound: most}, over: 1,
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			l := ledgerOf(t, []quotaTask{{in: quotaA1, gpus: test.used, fixed: true}, {in: quotaA1, gpus: test.left}},
-				map[queue.ID]jobs.Allowance{quotaA1: test.quota})
-			l.Read(quotaA1)
-			got := l.Admit(nil, test.claim)
-			if test.over == 0 {
-				require.Empty(t, got)
-				return
+		w := build(t, "queue a\nqueue a.x\nqueue a.y\nqueue b\nnode n1 20\nnode n2 9\ntask x a.x n2 3 p=1\ntask y a.y n2 3\ntask b b n2 3 p=-1\njob a.x 1")
+		used := map[string]int64{"root": 9000, "root.a": 6000}
+		p := w.planner()
+		p.Admit = func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+			dst = append(dst[:0], 0, test.lacks["gpu"])
+			if lacks := test.lacks[a.Queue]; lacks > 0 {
+				dst[0] = max(a.Used.At(0)-used[a.Queue]+1000*lacks, 0)
 			}
-			require.NotEmpty(t, got)
-			require.Equal(t, test.want, got[0])
-			require.Equal(t, test.over, got[0].Over())
-		})
+			return dst, a.Queue == test.refuses
+		}
+		var d jobs.Decision
+		require.NoError(t, p.Decide(&d, &w.job, noon))
+		got := d.Outcome.String() + " " + d.Refusal.Reason
+		if d.Outcome != victims.Refused {
+			got = w.brief(&d)
+		}
+		require.Equal(t, test.want, got, test.name)
+		for _, v := range d.Plan.Victims {
+			require.True(t, v.ForQuota, "%s: %s", test.name, v.Key)
+		}
 	}
 }
 
-// TestLedger_Present: what is leaving is usage still.
-func TestLedger_Present(t *testing.T) {
-	l := ledgerOf(t, []quotaTask{
-		{in: quotaA1, gpus: 3, fixed: true}, {in: quotaA1, gpus: 4, fixed: true, state: victims.Releasing},
-		{in: quotaA1, gpus: 5, state: victims.Preempting}, {in: quotaA1, gpus: 6},
-	}, map[queue.ID]jobs.Allowance{quotaA1: {Min: gpus(10), Max: gpus(20)}})
-	claim := jobs.Claim{Rem: resources.Vector{0, 4}, NonPreemptible: true}
+// TestAdmit_Laws: whoever asks, the sums are those of the tasks below the queue, and of the
+// queues each of the path is asked.
+func TestAdmit_Laws(t *testing.T) { law.CheckMany(t, 300, admitHolds) }
 
-	l.Read(quotaA1)
-	require.Empty(t, words(l, l.Admit(nil, claim)), "3 + 4 of 10, and 9 + 4 of 20")
-
-	l.Present = true
-	l.Read(quotaA1)
-	require.Equal(t, []string{
-		"non-preemptible-min: root.a.1: gpu: 7 used by the non-preemptible and 4 asked for are above the min of 10 by 1",
-		"used-max: root.a.1: gpu: 18 used and 4 asked for are above the max of 20 by 2",
-	}, words(l, l.Admit(nil, claim)))
-}
-
-// TestLedger_Need: victims must make the max hold at each queue, and only there.
-func TestLedger_Need(t *testing.T) {
-	l := ledgerOf(t, []quotaTask{{in: quotaA1, gpus: 8, fixed: true}, {in: quotaA1, gpus: 10}, {in: quotaA2, gpus: 5}},
-		map[queue.ID]jobs.Allowance{
-			quotaA1:   {Min: gpus(10), Max: gpus(20)},
-			quotaA:    {Min: gpus(10), Max: gpus(20), Waiting: resources.Vector{0, 1}},
-			quotaRoot: {Min: gpus(10)},
-		})
-	l.Read(quotaA1)
-	for _, test := range []struct {
-		claim           jobs.Claim
-		leaf, a, atRoot resources.Vector
-	}{
-		// U + rem - max: 18 + 4 - 20, 23 + 4 - 20, unlimited.
-		{jobs.Claim{Rem: resources.Vector{0, 4}, NonPreemptible: true}, resources.Vector{0, 2}, resources.Vector{0, 7}, resources.Vector{0, 0}},
-		// min(min, NR) + P + rem - max: 8 + 10 + 4 - 20, 9 + 15 + 4 - 20.
-		{jobs.Claim{Rem: resources.Vector{9, 4}}, resources.Vector{0, 2}, resources.Vector{0, 8}, resources.Vector{0, 0}},
-		// Nothing asked for, or less than nothing: nothing needed.
-		{jobs.Claim{Rem: resources.Vector{0, 0}}, resources.Vector{0, 0}, resources.Vector{0, 0}, resources.Vector{0, 0}},
-		{jobs.Claim{Rem: resources.Vector{0, -3}}, resources.Vector{0, 0}, resources.Vector{0, 0}, resources.Vector{0, 0}},
-	} {
-		accounts := l.Accounts()
-		require.Len(t, accounts, 3)
-		require.Equal(t, test.leaf, accounts[0].Need(nil, test.claim), "%v at the leaf", test.claim)
-		require.Equal(t, test.a, accounts[1].Need(nil, test.claim), "%v at root.a", test.claim)
-		require.Equal(t, test.atRoot, accounts[2].Need(resources.Vector{1, 1}, test.claim), "%v at the root", test.claim)
+func admitHolds(t *rapid.T) {
+	h := newHarness(t, world.JobCases(world.Small.With(everything)).Draw(t, "case"))
+	tree := h.cluster.Tree()
+	path := slices.Collect(tree.Ancestors(h.job.Queue))
+	at, without, with := 0, map[string]bool{}, map[string]bool{}
+	inner := h.planner.Admit
+	holds := slices.ContainsFunc(h.job.Members, func(m victims.Member) bool { // its grants are off when it is asked if they can start
+		_, ok := h.cluster.LookupGrant(m.Key)
+		return ok
+	})
+	h.planner.Admit = func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+		if a.Queue != tree.Path(path[at]) && at > 0 {
+			at = 0
+		}
+		if a.Queue != tree.Path(path[at]) {
+			t.Fatalf("%s is asked after %v\n%v", a.Queue, path[:at], h.c)
+		}
+		used, fixed := make(resources.Vector, len(a.Used)), make(resources.Vector, len(a.Used))
+		for id := range h.cluster.Tasks() {
+			v := h.cluster.TaskView(id)
+			if leaves := v.State == victims.Releasing || v.State == victims.Preempting; leaves && a.AfterLeaving || !tree.Contains(path[at], v.Queue) {
+				continue
+			}
+			used = resources.Add(used, used, v.Size)
+			if v.NonPreemptible {
+				fixed = resources.Add(fixed, fixed, v.Size)
+			}
+		}
+		at = (at + 1) % len(path)
+		seen := without
+		if a.AfterLeaving {
+			seen = with
+		}
+		if !seen[a.Queue] && !holds { // later victims are off, and members on
+			seen[a.Queue] = true
+			if !resources.Equal(a.Used, used) || !resources.Equal(a.UsedNonPreemptible, fixed) {
+				t.Fatalf("%s uses %v, %v: %v, %v by the tasks\n%v", a.Queue, a.Used, a.UsedNonPreemptible, used, fixed, h.c)
+			}
+		}
+		if a.NonPreemptible != h.job.NonPreemptible {
+			t.Fatalf("%v\n%v", a, h.c)
+		}
+		if inner == nil {
+			return nil, false
+		}
+		return inner(dst, a)
 	}
-}
-
-// TestLedger_Reread: nothing of what was read before is left.
-func TestLedger_Reread(t *testing.T) {
-	l := ledgerOf(t, []quotaTask{{in: quotaA1, gpus: 8, fixed: true}, {in: quotaB, gpus: 3}},
-		map[queue.ID]jobs.Allowance{quotaA1: {Max: gpus(20), Waiting: resources.Vector{0, 2}}, quotaB: {Max: gpus(5)}})
-	l.Read(quotaA1)
-	l.Remove(&victims.Task{Queue: quotaA1, Size: resources.Vector{0, 1}})
-	l.Read(quotaB)
-	require.Len(t, l.Accounts(), 1)
-	got := l.Accounts()[0]
-	require.Equal(t, quotaB, got.Queue)
-	require.Equal(t, resources.Vector{0, 3}, got.Used)
-	require.Equal(t, resources.Vector{0, 0}, got.NonPreemptible)
-	require.Equal(t, resources.Vector{0, 0}, got.Waiting)
-
-	l.Read(quotaA2)
-	require.Empty(t, l.Accounts(), "no quota on the path")
+	h.decide("asked")
 }

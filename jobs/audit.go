@@ -9,9 +9,6 @@ import (
 	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/sat"
-	"github.com/go-preempt/preempt/internal/trees"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -24,7 +21,7 @@ type Auditor struct {
 	victims.Rules
 
 	ByPriority bool
-	Allowances *Allowances
+	Admit      func(dst resources.Vector, a *victims.Admission) (lacks resources.Vector, refused bool)
 	Predicate  func(p *Placing) bool
 
 	trusts   bool // what the caller says of members that run, and what the search says of law 1
@@ -41,14 +38,13 @@ type Auditor struct {
 	done    []bool           // by member: it has a place, or is given one
 	first   int              // the first member without a place, or -1
 	placed  []victims.TaskID // of members that have a place
-	sums    []int64          // of caps
 	placing Placing          // what the predicate is shown
 }
 
 // Audit appends to dst what is wrong at the instant now with plan p, in a fixed order, as
 // [victims.Auditor.Audit] does. A plan without victims is judged by the room once what is
 // leaving has gone. Law 1 is judged for one member. The cost is linear in nodes, queues and
-// victims·depth·types, and in tasks if there are allowances.
+// victims·depth·types, and in tasks with Admit.
 func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victims.Violation {
 	if a.of != a { // once per auditor, and again if that was copied
 		a.of, a.laws, a.asks = a, a.own, a.accepts
@@ -147,58 +143,19 @@ func (a *Auditor) minimum(dst []victims.Violation) []victims.Violation {
 func (a *Auditor) state(now time.Time) {
 	job, ch := &a.plan.Job, &a.charge
 	ch.Of, ch.Cluster, ch.Rules, ch.Now, ch.Victims = "job", a.Cluster, a.Rules, now, a.plan.Victims
-	ch.ByPriority, ch.Together, ch.Exchange, ch.Laws = a.ByPriority, a.together, !a.trusts, a.laws
+	ch.ByPriority, ch.Admit, ch.Together, ch.Exchange, ch.Laws = a.ByPriority, a.Admit, a.together, !a.trusts, a.laws
 	if a.Predicate != nil {
 		ch.Accepts = a.asks
 	}
 	if a.first >= 0 {
 		ch.Ask = job.MemberAsk(a.first)
 	}
-	ch.Ask.Queue, ch.Ask.Application, ch.Ask.Priority, ch.Ask.Job, ch.Ask.NeverPreempts = job.Queue, job.Application, job.Priority, job.Key, job.NeverPreempts
+	ch.Ask.Queue, ch.Ask.Application, ch.Ask.Priority, ch.Ask.Job = job.Queue, job.Application, job.Priority, job.Key
+	ch.Ask.NeverPreempts, ch.Ask.NonPreemptible = job.NeverPreempts, job.NonPreemptible
 	for _, at := range a.plan.Placements {
 		m := job.MemberAsk(at.Member)
 		ch.Wants = append(ch.Wants, victims.Want{Key: m.Key, Size: m.Size, Class: m.Class, Node: at.Node, Further: at.Further})
 	}
-	if tree := a.Cluster.Tree(); a.Allowances != nil && 0 <= job.Queue && int(job.Queue) < tree.Len() {
-		a.sums = a.sums[:0]
-		for q := range tree.Ancestors(job.Queue) {
-			if quota, ok := a.Allowances.Lookup(q); ok {
-				a.cap(q, &quota)
-			}
-		}
-	}
-}
-
-// cap states the bounds that a quota sets. What must not be preempted has to keep within the
-// min, and does not earn the right to preempt by the max. Beside all others, as much of what
-// waits is set aside for those as the min leaves room for. See DESIGN.md, Jobs: admission.
-func (a *Auditor) cap(q queue.ID, quota *Allowance) {
-	types, ch := a.Cluster.Schema().Len(), &a.charge
-	from := len(a.sums)
-	a.sums = rows.More(a.sums, 3*types)
-	block := a.sums[from:]
-	fixed, least, beside := rows.At(block, 0, types), rows.At(block, 1, types), rows.At(block, 2, types)
-	// Queues are in tree order, so a subtree is a range. The sums are added up from tasks;
-	// the planner's ledger is not asked.
-	for w, tree := q, a.Cluster.Tree(); w < trees.End(tree, q); w++ {
-		if sub, ok := a.Allowances.Lookup(w); ok {
-			resources.Add(beside, beside, sub.Waiting)
-		}
-		for id := range a.Cluster.TasksIn(w) {
-			if t := a.Cluster.TaskView(id); t.NonPreemptible && t.State != victims.Releasing && t.State != victims.Preempting {
-				resources.Add(fixed, fixed, t.Size)
-			}
-		}
-	}
-	for i := range types {
-		least[i], _ = quota.Min.Bound(i)
-		beside[i] = min(least[i], sat.Add(fixed[i], beside[i])) - fixed[i]
-	}
-	if a.plan.Job.NonPreemptible {
-		clear(beside)
-		ch.Caps = append(ch.Caps, victims.Cap{Queue: q, Beside: fixed, Most: resources.Limit{Value: least, Defined: ^resources.Mask(0)}, Fixed: true})
-	}
-	ch.Caps = append(ch.Caps, victims.Cap{Queue: q, Beside: beside, Most: quota.Max, Later: a.plan.Job.NonPreemptible})
 }
 
 // own appends what breaks the laws of jobs alone: of domains, and of members that run.

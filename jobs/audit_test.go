@@ -21,7 +21,7 @@ import (
 // auditor returns an auditor of the town with the options of its planner.
 func (w *town) auditor() *jobs.Auditor {
 	p := w.planner()
-	return &jobs.Auditor{Cluster: p.Cluster, ByPriority: p.ByPriority, Allowances: p.Allowances, Rules: victims.Rules{Exempt: p.Exempt}}
+	return &jobs.Auditor{Cluster: p.Cluster, ByPriority: p.ByPriority, Admit: p.Admit, Rules: victims.Rules{Exempt: p.Exempt}}
 }
 
 // plan returns a plan of one's own: members on nodes, and victims by key.
@@ -201,7 +201,7 @@ func propertyAudit(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
 	h := newHarness(t, c)
 	h.decide("as built")
-	a := jobs.Auditor{Cluster: h.cluster, ByPriority: h.planner.ByPriority, Rules: h.planner.Rules, Allowances: h.planner.Allowances}
+	a := jobs.Auditor{Cluster: h.cluster, ByPriority: h.planner.ByPriority, Rules: h.planner.Rules, Admit: h.planner.Admit}
 	version := h.cluster.Version()
 	if h.d.Outcome != victims.Refused {
 		if found := a.Audit(nil, &h.d.Plan, c.Options.Now); len(found) > 0 {

@@ -85,7 +85,7 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 func (h *harness) auditorOfCase() *jobs.Auditor {
 	p := &h.planner
 	return &jobs.Auditor{
-		Cluster: p.Cluster, ByPriority: p.ByPriority, Rules: p.Rules, Allowances: p.Allowances,
+		Cluster: p.Cluster, ByPriority: p.ByPriority, Rules: p.Rules, Admit: p.Admit,
 	}
 }
 

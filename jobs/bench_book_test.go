@@ -10,38 +10,27 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// fullQuotas gives every queue of a full cluster a quota with room to spare.
-func fullQuotas(b *testing.B, c *victims.Cluster) *jobs.Allowances {
-	quotas := jobs.NewAllowances(c.Tree())
-	most := resources.Limit{Value: resources.Scale(nil, c.Tree().Usage(queue.Root), 2), Defined: 3}
-	for q := range queue.ID(c.Tree().Len()) {
-		require.NoError(b, quotas.Set(q, jobs.Allowance{Max: most}))
-	}
-	return quotas
-}
-
-// BenchmarkLedger reads the accounts of a leaf's path, which is linear in the
-// tasks below its uppermost quota, and asks the formulas.
-func BenchmarkLedger(b *testing.B) {
+// BenchmarkAdmit asks about a job that every queue refuses, for which it adds up what the
+// non-preemptible use.
+func BenchmarkAdmit(b *testing.B) {
 	for _, nodes := range []int{100, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d/tasks=10", nodes), func(b *testing.B) {
 			c := fullCluster(b, nodes, 10)
-			l := jobs.Ledger{Cluster: c, Allowances: fullQuotas(b, c)}
-			leaf, _ := c.Tree().Lookup("root.train")
-			claim := jobs.Claim{Rem: resources.Vector{4000, 8 << 30}}
-			var breaches []jobs.Breach
+			quota := koordinator.ElasticQuota{Max: resources.Limit{Value: c.Tree().Usage(queue.Root), Defined: 3}}
+			p := jobs.Planner{ByPriority: true, Cluster: c, Admit: quota.Admit}
+			job := gang(c, 1, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
+			var d jobs.Decision
 			b.ReportAllocs()
 			for b.Loop() {
-				l.Read(leaf)
-				if breaches = l.MayPreempt(breaches[:0], claim); len(breaches) > 0 {
-					b.Fatal(breaches)
-				}
+				require.NoError(b, p.Decide(&d, job, benchNow))
 			}
+			require.Equal(b, "quota-max", d.Refusal.Reason)
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(10*nodes), "ns/task")
 		})
 	}

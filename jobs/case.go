@@ -70,7 +70,7 @@ func (c *jobCase) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	c.order = rulebook.PlanOrder()
 	c.rules.begin(p, now)
 	c.filter.caller = p.Filter
-	c.gate.begin(c, p.Allowances)
+	c.gate.begin(c, p)
 	if err := eligible.Own(p.OwnLeaf).Check(); err != nil {
 		return fmt.Errorf("jobs: %w", err)
 	}
@@ -127,11 +127,6 @@ func (c *jobCase) pay(steps int) {
 	if c.meter != nil { // in tests of parts
 		c.meter.Pay(int64(steps))
 	}
-}
-
-// claim returns what the members to be placed ask of the quotas.
-func (c *jobCase) claim() Claim {
-	return Claim{Rem: c.rem, NonPreemptible: c.job.NonPreemptible}
 }
 
 // placements appends the placements of members on hosts, one per place in todo.

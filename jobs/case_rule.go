@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/cost"
@@ -138,49 +139,113 @@ const (
 	coming
 )
 
-// A gate is what the queues on the path of the job let in, by their max and by
-// their quotas. It has one moment at a time: that of the last read.
+// A gate is what the queues on the path of the job let in, by their max and by the word of
+// the caller. It has one moment at a time: that of the last read.
 type gate struct {
-	tree     *queue.Tree
-	leaf     queue.ID
-	ledger   Ledger
-	breaches []Breach // of the last question
+	c     *victims.Cluster
+	tree  *queue.Tree
+	leaf  queue.ID
+	admit func(dst resources.Vector, a *victims.Admission) (lacks resources.Vector, refused bool)
+
+	asking      victims.Admission // what the caller is asked, and what is broken
+	path        []queue.ID        // from the leaf up, if somebody is asked
+	used, fixed []int64           // below each of them, and by the non-preemptible
+	lacks       resources.Vector
 }
 
 // begin makes the gate that of the job of a case.
-func (g *gate) begin(c *jobCase, quotas *Allowances) {
-	g.tree, g.leaf = c.tree, c.job.Queue
-	g.ledger.Cluster, g.ledger.Allowances = c.c, quotas
+func (g *gate) begin(c *jobCase, p *Planner) {
+	g.c, g.tree, g.leaf, g.admit = c.c, c.tree, c.job.Queue, p.Admit
+	g.path, g.asking.NonPreemptible = g.path[:0], c.job.NonPreemptible
 }
 
-// read reads the accounts of the quotas on the path at a moment.
+// read reads what the queues of the path use at a moment. The cost is linear in tasks.
 func (g *gate) read(m moment) {
-	g.ledger.Present = m == present
-	g.ledger.Read(g.leaf)
-}
-
-// admits reports whether the quotas admit a claim, as they were last read and
-// changed.
-func (g *gate) admits(claim Claim) bool {
-	g.breaches = g.ledger.Admit(g.breaches[:0], claim)
-	return len(g.breaches) == 0
-}
-
-// mayPreempt reports whether the quotas let a claim trigger preemption.
-func (g *gate) mayPreempt(claim Claim) bool {
-	g.breaches = g.ledger.MayPreempt(g.breaches[:0], claim)
-	return len(g.breaches) == 0
-}
-
-// account returns the account of a queue, or nil if it has no quota.
-func (g *gate) account(q queue.ID) *Account {
-	accounts := g.ledger.Accounts()
-	for i := range accounts {
-		if accounts[i].Queue == q {
-			return &accounts[i]
+	if g.admit == nil {
+		return
+	}
+	types := g.tree.Schema().Len()
+	g.asking.AfterLeaving, g.path, g.used = m == coming, g.path[:0], g.used[:0]
+	for q := range g.tree.Ancestors(g.leaf) {
+		g.path = append(g.path, q)
+		for t := range types {
+			g.used = append(g.used, g.usage(q, t, m))
 		}
 	}
-	return nil
+	g.fixed = rows.Zeros(g.fixed, len(g.used))
+	for w := range g.tree.Leaves(queue.Root) {
+		fixed := rows.At(g.fixed, g.level(w), types)
+		for id := range g.c.TasksIn(w) {
+			if t := g.c.TaskView(id); t.NonPreemptible && (m == present || !isLeaving(t.State)) {
+				addTo(fixed, t.Size, +1)
+			}
+		}
+	}
+	for i := range g.fixed[min(types, len(g.fixed)):] {
+		g.fixed[types+i] += g.fixed[i]
+	}
+}
+
+// level returns the place in the path of the first queue that contains a leaf.
+func (g *gate) level(leaf queue.ID) int {
+	return slices.IndexFunc(g.path, func(q queue.ID) bool { return g.tree.Contains(q, leaf) })
+}
+
+// change adds to what is used what a task of a leaf has, or takes it off if sign is -1.
+func (g *gate) change(leaf queue.ID, size resources.Vector, nonPreemptible bool, sign int64) {
+	if len(g.path) == 0 {
+		return
+	}
+	types := len(g.used) / len(g.path)
+	for i := g.level(leaf); i < len(g.path); i++ {
+		addTo(rows.At(g.used, i, types), size, sign)
+		if nonPreemptible {
+			addTo(rows.At(g.fixed, i, types), size, sign)
+		}
+	}
+}
+
+// remove takes a task off what was read.
+func (g *gate) remove(id victims.TaskID) {
+	t := g.c.TaskView(id)
+	g.change(t.Queue, t.Size, t.NonPreemptible, -1)
+}
+
+// ask asks the caller about amounts more at a place in the path.
+func (g *gate) ask(i int, wants resources.Vector) (lacks resources.Vector, refused bool) {
+	a, types := &g.asking, len(g.used)/len(g.path)
+	a.Queue, a.Wants = g.tree.Path(g.path[i]), wants
+	a.Used, a.UsedNonPreemptible = rows.At(g.used, i, types), rows.At(g.fixed, i, types)
+	g.lacks, refused = g.admit(g.lacks, a)
+	return g.lacks, refused
+}
+
+// admits reports whether the caller lets amounts more in at every queue, and notes what is
+// broken.
+func (g *gate) admits(wants resources.Vector) bool {
+	admitted := true
+	g.asking.Breaches = g.asking.Breaches[:0]
+	for i := range g.path {
+		lacks, refused := g.ask(i, wants)
+		admitted = admitted && !refused && resources.Positive(lacks) == 0
+	}
+	return admitted
+}
+
+// forbids reports whether the caller refuses amounts more whoever goes, and notes what is
+// broken where he does.
+func (g *gate) forbids(wants resources.Vector) bool {
+	forbidden := false
+	g.asking.Breaches = g.asking.Breaches[:0]
+	for i := range g.path {
+		from := len(g.asking.Breaches)
+		if _, refused := g.ask(i, wants); refused {
+			forbidden = true
+		} else {
+			g.asking.Breaches = g.asking.Breaches[:from]
+		}
+	}
+	return forbidden
 }
 
 // usage returns what a queue uses of a type at a moment.
@@ -213,14 +278,14 @@ func (g *gate) underMaxima(types resources.Mask, more resources.Vector, m moment
 }
 
 // needs are what victims must free below the queues of the path, wherever they
-// run: for a max, and for the max of a quota. They are the same for all ways to
+// run: for a max, and by the word of the caller. They are the same for all ways to
 // place the members, whose sum is what counts. The queues are nested, so what a
 // task helps is told by one number, its level: the first of them that it is
 // below.
 type needs struct {
 	queues []queue.ID         // that are short, from the leaf upwards
 	short  []resources.Vector // what each lacks, in types of rem
-	// The types in which a queue is short for its max, and for that of its quota.
+	// The types in which a queue is short for its max, and by the word of the caller.
 	headroom, quota []resources.Mask
 	masks           []resources.Mask // the types in which those from a level on are short
 	most            resources.Vector // the largest lack per type
@@ -229,15 +294,15 @@ type needs struct {
 // open reports whether any queue is short.
 func (n *needs) open() bool { return len(n.queues) > 0 }
 
-// prepare finds what queues are short of for all members of todo. What forbids
-// the job to preempt has been checked before. So of the quotas only the max is
-// left, and that only for a non-preemptible job.
+// prepare finds what queues are short of for all members of todo.
 func (n *needs) prepare(c *jobCase) {
 	n.queues, n.short = n.queues[:0], n.short[:0]
 	n.headroom, n.quota = n.headroom[:0], n.quota[:0]
 	n.most = c.block(1)
+	level := 0
 	for q := range c.tree.Ancestors(c.job.Queue) {
-		n.add(c, q)
+		n.add(c, q, level)
+		level++
 	}
 	n.masks = rows.Zeros(n.masks, len(n.queues)+1)
 	for i := len(n.queues) - 1; i >= 0; i-- {
@@ -245,8 +310,8 @@ func (n *needs) prepare(c *jobCase) {
 	}
 }
 
-// add adds what queue q is short of, if anything.
-func (n *needs) add(c *jobCase, q queue.ID) {
+// add adds what queue q of the path is short of, if anything.
+func (n *needs) add(c *jobCase, q queue.ID, level int) {
 	short := resources.Vector(c.block(1))
 	var headroom, quota resources.Mask
 	most := c.tree.Max(q)
@@ -256,14 +321,13 @@ func (n *needs) add(c *jobCase, q queue.ID) {
 			headroom |= 1 << t
 		}
 	}
-	// The max and the quota of a queue lack what they lack of one and the same
-	// tasks: what goes for the one makes room for the other. So the larger counts.
-	if a := c.gate.account(q); a != nil {
-		for t, lack := range a.Need(c.block(1), c.claim()) {
-			if lack > 0 {
-				short[t] = max(short[t], lack)
-				quota |= 1 << t
-			}
+	// The max of a queue and the caller's word lack what they lack of one and the same tasks:
+	// what goes for the one makes room for the other. So the larger counts.
+	if level < len(c.gate.path) {
+		lacks, _ := c.gate.ask(level, c.rem)
+		for t := range (resources.Positive(lacks) & c.wants).All() {
+			short[t] = max(short[t], lacks[t])
+			quota |= 1 << t
 		}
 	}
 	if headroom|quota == 0 {

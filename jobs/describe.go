@@ -18,7 +18,7 @@ import (
 )
 
 // Describe writes a decision for people, as [victims.Decision.Describe] does. The cluster
-// must still have the types, and the queues of breaches.
+// must still have the types.
 func (d *Decision) Describe(c *victims.Cluster) string {
 	w := &writer{c: c, p: &d.Plan}
 	j := &d.Plan.Job
@@ -171,7 +171,7 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	// Breaches have the numbers of the formulas: what is used, asked for, and
 	// allowed.
 	for i := range r.Breaches {
-		fmt.Fprintf(&b, "  %s\n", r.Breaches[i].Text(c.Tree()))
+		fmt.Fprintf(&b, "  %s\n", r.Breaches[i].Text(c.Schema()))
 	}
 	// In the order of rules, at the first of which each task is counted.
 	for _, n := range r.Counts {
@@ -367,7 +367,7 @@ type refusalReport struct {
 	OwnLeaf     bool           `json:"ownLeaf,omitempty"`
 	Queue       string         `json:"queue,omitempty"` // that the reason is about, or Also
 	Type        string         `json:"type,omitempty"`
-	Breaches    []breachReport `json:"breaches,omitempty"`
+	Breaches    []any          `json:"breaches,omitempty"`
 	NoneCounts  bool           `json:"noneCounts,omitempty"`
 	Counts      map[string]int `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
 	ProtectedBy any            `json:"protectedBy,omitempty"`
@@ -385,15 +385,6 @@ type refusalReport struct {
 	Help        any               `json:"help"`
 	Proven      bool              `json:"proven"`
 	Steps       int64             `json:"steps"`
-}
-
-// A breachReport is a [Breach] for machines.
-type breachReport struct {
-	Formula string `json:"formula"`
-	Queue   string `json:"queue"`
-	Type    string `json:"type"`
-	Over    string `json:"over"` // by how much
-	Bound   string `json:"bound"`
 }
 
 // Report returns a decision for encoding/json, as [victims.Decision.Report] does.
@@ -463,11 +454,7 @@ func (r *Refusal) report(c *victims.Cluster) *refusalReport {
 		f.DomainLacks = vectors.Quantities(s, r.DomainLacks)
 	}
 	for i := range r.Breaches {
-		b := &r.Breaches[i]
-		f.Breaches = append(f.Breaches, breachReport{
-			Formula: b.Formula, Queue: c.Tree().Path(b.Queue), Type: s.Name(b.Type),
-			Over: resources.FormatQuantity(s.Name(b.Type), b.over()), Bound: resources.FormatQuantity(s.Name(b.Type), b.Bound),
-		})
+		f.Breaches = append(f.Breaches, r.Breaches[i].Report(s))
 	}
 	for _, n := range r.Counts {
 		if f.Counts == nil {

@@ -64,10 +64,10 @@ func TestDescribe(t *testing.T) {
   no legal plan costs less
 `},
 		{"the min of a quota", "queue q quota=3:9\nnode n1 4\njob q 4 fixed", `job j (root.q, priority 10) is refused (quota-min): it may not have so much that is not preemptible
-  non-preemptible-min: root.q: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 3 by 1
+  non-preemptible-min: root.q: cpu: 0 used and 4 asked for are above 3 by 1
 `},
 		{"the max of a quota", "queue q quota=0:3\nnode n1 4\njob q 4", `job j (root.q, priority 10) is refused (quota-max): a quota is passed
-  preemptible-max: root.q: cpu: 0 withheld for the non-preemptible, 0 used by the preemptible and 4 asked for are above the max of 3 by 1
+  preemptible-max: root.q: cpu: 0 used and 4 asked for are above 3 by 1
 `},
 		{"guarantee", "queue q\nqueue low g=4\nnode n1 4\ntask v low n1 4 originator\ntask w low n1 0 opted\njob q 4", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
   1 of no help with what is short (not-helping)

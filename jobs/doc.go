@@ -46,11 +46,11 @@
 // Running members must have the raw priority of their job, or tasks of one leaf can stop
 // each other for ever.
 //
-// An [Allowance] bounds what jobs of a queue may use; see [Ledger.Admit].
+// Planner.Admit bounds what jobs of a queue may use.
 //
 // # The plan
 //
-// Victims make room on the members' nodes, under maxima of queues, and under allowances.
+// Victims make room on the members' nodes, under maxima of queues, and by the word of Admit.
 // None can be given back. Of all nodes and sets the plan has the least [victims.Cost]
 // that was found; [Plan].Proof says if it is the least of all. Excess is beyond what all
 // nodes together need, or the neediest queue lacks if that is more. Nodes are compared in

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -169,22 +170,26 @@ func ExamplePlanner_predicate() {
 
 // What is not preemptible has to stay within the min of its queue, and no victim
 // helps against that.
-func ExampleAllowances() {
+func ExamplePlanner_admit() {
 	cluster := exampleCluster()
 	job := trainJob(cluster, 4)
 	job.NonPreemptible = true
 	four := resources.Limit{Value: resources.Vector{4}, Defined: 1}
 
-	quotas := jobs.NewAllowances(cluster.Tree())
-	must(quotas.Set(job.Queue, jobs.Allowance{Min: four}))
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Allowances: quotas}
+	quotas := map[string]*koordinator.ElasticQuota{"root.train": {Min: four}}
+	planner := jobs.Planner{
+		ByPriority: true, Cluster: cluster,
+		Admit: func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+			return quotas[a.Queue].Admit(dst, a)
+		},
+	}
 	var d jobs.Decision
 	must(planner.Decide(&d, job, noon))
 	fmt.Println(d.Outcome, d.Refusal.Reason)
 	for _, b := range d.Refusal.Breaches {
-		fmt.Println(b.Text(cluster.Tree()))
+		fmt.Println(b.Text(cluster.Schema()))
 	}
 	// Output:
 	// refused quota-min
-	// non-preemptible-min: root.train: gpu: 0 used by the non-preemptible and 8 asked for are above the min of 4 by 4
+	// non-preemptible-min: root.train: gpu: 0 used and 8 asked for are above 4 by 4
 }

@@ -11,15 +11,3 @@ const GatherWork = lookWork + candidateWork
 
 // A Reported is what Decision.Report returns.
 type Reported = report
-
-// Errors with their parts.
-type AllowanceError = allowanceError
-
-// Kinds of errors that no caller has to tell apart.
-var (
-	ErrAmount      = errAmount
-	ErrMinAboveMax = errMinAboveMax
-)
-
-// Over is how much too large the sum of a breach is.
-func (b *Breach) Over() int64 { return b.over() }

@@ -33,7 +33,7 @@ func propertyHelp(t *rapid.T) {
 	}
 	h := newHarness(t, c)
 	if len(c.Quotas) == 0 {
-		h.planner.Allowances = nil
+		h.planner.Admit = nil
 	}
 	m := &meanwhile{harness: h, t: t, now: c.Options.Now}
 	before := m.decide()
@@ -204,7 +204,7 @@ func TestHelp(t *testing.T) {
 	} {
 		w := build(t, test.town)
 		p := w.planner()
-		p.ByPriority, p.Allowances = false, nil
+		p.ByPriority, p.Admit = false, nil
 		if test.change != nil {
 			test.change(p, &w.job)
 		}

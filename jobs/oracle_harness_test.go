@@ -14,9 +14,12 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -32,6 +35,7 @@ type harness struct {
 	c       *world.JobCase
 	cluster *victims.Cluster
 	planner jobs.Planner
+	quotas  map[string]*koordinator.ElasticQuota // behind its Admit
 	job     victims.Ask
 	d       jobs.Decision // used again, and so never clean
 }
@@ -49,7 +53,7 @@ func (h *harness) rebuild() {
 		h.Fatalf("%v\n%v", err, h.c)
 	}
 	h.cluster, h.planner.Cluster = cluster, cluster
-	h.planner.Allowances = quotasOf(h, cluster)
+	h.quotas, h.planner.Admit = quotasOf(h, cluster), h.admit
 	world.SetMinimums(cluster, h.c.Minimums)
 	h.planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
 		at := world.Options{Now: e.Now, Exempt: h.c.Options.Exempt}
@@ -87,17 +91,19 @@ func (h *harness) accepts(p *jobs.Placing) bool {
 	return !h.c.Refuses(h.job.Members[p.Member].Key, h.cluster.Node(p.Node).Name, before)
 }
 
-func quotasOf(h *harness, cluster *victims.Cluster) *jobs.Allowances {
-	quotas := jobs.NewAllowances(cluster.Tree())
+// admit is the function of the case's quotas.
+func (h *harness) admit(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+	return h.quotas[a.Queue].Admit(dst, a)
+}
+
+func quotasOf(h *harness, cluster *victims.Cluster) map[string]*koordinator.ElasticQuota {
+	quotas := make(map[string]*koordinator.ElasticQuota)
 	for path, q := range h.c.Quotas {
-		id, _ := cluster.Tree().Lookup(path)
-		err := quotas.Set(id, jobs.Allowance{
+		quotas[path] = &koordinator.ElasticQuota{
 			Min: world.LimitOf(cluster, q.Min), Max: world.LimitOf(cluster, q.Max), Waiting: world.VectorOf(cluster, q.Waiting),
-		})
-		if err != nil {
-			h.Fatalf("%v\n%v", err, h.c)
 		}
 	}
+	scenario.AddWaiting(cluster.Tree(), quotas)
 	return quotas
 }
 

@@ -223,7 +223,7 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 	}
 	var where []string
 	for _, b := range r.Breaches {
-		at := h.cluster.Tree().Path(b.Queue) + " " + h.cluster.Schema().Name(b.Type)
+		at := b.Queue + " " + h.cluster.Schema().Name(b.Type)
 		if !slices.Contains(where, at) {
 			where = append(where, at)
 		}

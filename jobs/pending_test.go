@@ -24,7 +24,7 @@ func propertyPending(t *rapid.T) {
 	c.ByPriority = false
 	c.SetOwnLeaf("")
 	h := newHarness(t, c)
-	h.planner.Allowances = nil
+	h.planner.Admit = nil
 	if len(c.Options.Exempt) == 0 {
 		h.planner.Exempt = nil // with it no two jobs are alike
 	}

@@ -33,8 +33,11 @@ type Planner struct {
 	ByPriority bool
 	victims.Rules
 
-	// Allowances are what jobs of queues may use. nil: nothing is bound.
-	Allowances *Allowances
+	// Admit holds jobs to quotas that the tree does not have, as Koordinator's: it is asked at
+	// each queue from the leaf up, about members without a place together and about further
+	// ones singly. It sets dst to what victims below that queue have to free, in types that
+	// are wanted, and returns it; refused if no victim can help. nil: all are let in.
+	Admit func(dst resources.Vector, a *victims.Admission) (lacks resources.Vector, refused bool)
 	// Predicate may refuse a node for a member, given the victims and the members before
 	// it. The rules for it are those of [victims.Planner].
 	Predicate func(p *Placing) bool
@@ -398,27 +401,27 @@ func (d *decision) couldStart() bool {
 			}
 		}
 		d.heldSum = resources.Add(d.heldSum, d.heldSum, t.Size)
-		d.gate.ledger.Remove(&t)
+		d.gate.remove(id)
 	}
 	// The max counts the grants already, and the quotas had them taken off: so the
 	// one is asked about nothing more, and the other about all of them.
 	if !d.gate.underMaxima(resources.Positive(d.heldSum), nil, present) {
 		return false // usage has the grants
 	}
-	return d.gate.admits(Claim{Rem: d.heldSum, NonPreemptible: d.job.NonPreemptible})
+	return d.gate.admits(d.heldSum)
 }
 
 // quotaForbids refuses a job whose quotas do not let it have victims.
 func (d *decision) quotaForbids(dst *Decision) bool {
 	// On coming amounts, for preemption could do nothing about what is leaving
 	// already. DESIGN.md, Jobs: laws.
-	if !d.gate.mayPreempt(d.claim()) {
+	if d.gate.forbids(d.rem) {
 		reason := rulebook.QuotaMax
 		if d.job.NonPreemptible {
 			reason = rulebook.QuotaMin
 		}
 		d.refused(dst, reason)
-		dst.Refusal.Breaches = append(dst.Refusal.Breaches, d.gate.breaches...)
+		dst.Refusal.Breaches = append(dst.Refusal.Breaches, d.gate.asking.Breaches...)
 		return true
 	}
 	return false
@@ -500,7 +503,7 @@ func (d *decision) verify(dst *Decision) {
 	p := d.p
 	p.auditor.Cluster, p.auditor.Rules, p.auditor.ByPriority = p.Cluster, p.Rules, p.ByPriority
 	p.auditor.Filter, p.auditor.trusts, p.auditor.together = d.remembered(), true, p.inOrder
-	p.auditor.Allowances, p.auditor.Predicate = p.Allowances, p.Predicate
+	p.auditor.Admit, p.auditor.Predicate = p.Admit, p.Predicate
 	p.auditor.SameNode = false // jobs know no such option
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {

@@ -12,7 +12,7 @@ import (
 type Refusal struct {
 	victims.Cause
 	// Breaches keep the job out, for quota-min or quota-max, the leaf's first.
-	Breaches []Breach
+	Breaches []victims.Breach
 	// Placeable is a number of the Wanted members: the first so many would have a plan, and
 	// one more would not. Two more might again, for law 2 counts what arrives. It is
 	// counted as Counts is, and so is the domain; see [Decision.Count].

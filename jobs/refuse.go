@@ -53,7 +53,7 @@ func (d *decision) unplanned(dst *Decision, s stage) {
 		d.rules.stage = s
 		d.state(len(d.unplaced))
 	}
-	if d.p.Allowances != nil {
+	if d.p.Admit != nil {
 		d.gather(scope{all: true})
 		d.lackQuota(r)
 	}
@@ -78,12 +78,10 @@ func (d *decision) lackQuota(r *Refusal) {
 	// Everybody who could go is taken off the books. What is passed even then
 	// no victims can help.
 	for i := range d.cands {
-		t := d.c.TaskView(d.cands[i].id)
-		d.gate.ledger.Remove(&t)
+		d.gate.remove(d.cands[i].id)
 	}
-	r.Breaches = d.gate.ledger.Admit(r.Breaches, d.claim())
-	if len(r.Breaches) > 0 {
-		r.Reason = rulebook.QuotaMax
+	if !d.gate.admits(d.rem) {
+		r.Reason, r.Breaches = rulebook.QuotaMax, append(r.Breaches, d.gate.asking.Breaches...)
 	}
 }
 
@@ -94,7 +92,7 @@ func (d *decision) retryAt(s stage) time.Time {
 		return time.Time{}
 	}
 	d.rules.stage = s
-	if d.state(len(d.unplaced)); !d.gate.mayPreempt(d.claim()) {
+	if d.state(len(d.unplaced)); d.gate.forbids(d.rem) {
 		return time.Time{} // whoever may go
 	}
 	d.ends = d.ends[:0]
@@ -192,7 +190,7 @@ func (d *decision) help(r *Refusal) {
 	defer func() { h.Note(d.c, &w, &d.rules.eligible) }()
 	switch {
 	// A predicate may look at anything, and so may formulas of quotas.
-	case d.p.ByPriority, d.p.Allowances != nil, d.p.Predicate != nil, d.mayTakeOwn(r.Reason):
+	case d.p.ByPriority, d.p.Admit != nil, d.p.Predicate != nil, d.mayTakeOwn(r.Reason):
 		w.Anything = true
 		h.Anything(d.c)
 		return

@@ -83,12 +83,12 @@ func TestRefusal_Breaches(t *testing.T) {
 	require.Equal(t, "refused quota-min", w.brief(d))
 	var got []string
 	for _, b := range d.Refusal.Breaches {
-		got = append(got, b.Text(w.cluster.Tree()))
+		got = append(got, b.Text(w.schema))
 	}
 	require.Equal(t, []string{
-		"non-preemptible-min: root.p.q: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 3 by 1",
-		"non-preemptible-min: root.p.q: gpu: 0 used by the non-preemptible and 1 asked for are above the min of 0 by 1",
-		"non-preemptible-min: root.p: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 2 by 2",
-		"non-preemptible-min: root.p: gpu: 0 used by the non-preemptible and 1 asked for are above the min of 0 by 1",
+		"non-preemptible-min: root.p.q: cpu: 0 used and 4 asked for are above 3 by 1",
+		"non-preemptible-min: root.p.q: gpu: 0 used and 1 asked for are above 0 by 1",
+		"non-preemptible-min: root.p: cpu: 0 used and 4 asked for are above 2 by 2",
+		"non-preemptible-min: root.p: gpu: 0 used and 1 asked for are above 0 by 1",
 	}, got)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -152,12 +153,9 @@ func (h *harness) boundNothing() {
 	if h.job.NonPreemptible {
 		return
 	}
-	for q := range queue.ID(h.cluster.Tree().Len()) {
-		if _, ok := h.planner.Allowances.Lookup(q); ok || q == queue.Root {
-			continue
-		}
-		if err := h.planner.Allowances.Set(q, jobs.Allowance{}); err != nil {
-			h.Fatalf("%v", err)
+	for q := queue.Root + 1; int(q) < h.cluster.Tree().Len(); q++ {
+		if path := h.cluster.Tree().Path(q); h.quotas[path] == nil {
+			h.quotas[path] = &koordinator.ElasticQuota{}
 		}
 	}
 }

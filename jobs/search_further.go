@@ -24,7 +24,7 @@ type furtherer struct {
 }
 
 // place places the members beyond the minimum one after another, each on the
-// first node with room and only if the quotas admit it, all at the moment of the
+// first node with room and only if the queues admit it, all at the moment of the
 // plan: what its victims have is free then.
 func (x *furtherer) place(p *Plan, m moment) {
 	// Most jobs want their minimum and no more.
@@ -66,7 +66,7 @@ func (x *furtherer) enterVictim(id victims.TaskID) {
 	t := x.c.TaskView(id)
 	// The predicate is shown all victims with every member.
 	x.gone = append(x.gone, id)
-	x.gate.ledger.Remove(&t)
+	x.gate.remove(id)
 	if h := x.hostAt(t.Node); h >= 0 {
 		addTo(x.row(x.left, int(h)), t.Size, +1)
 	}
@@ -91,8 +91,7 @@ func (x *furtherer) enterMember(i int, h int32) {
 	if x.job.DomainDepth > 0 {
 		x.domain = x.domains.of[h]
 	}
-	// The books of quotas only look at what is named here.
-	x.gate.ledger.Add(&victims.Task{Queue: x.job.Queue, Size: size, NonPreemptible: x.job.NonPreemptible})
+	x.gate.change(x.job.Queue, size, x.job.NonPreemptible, +1)
 }
 
 // sizeOf returns the size of a member with an amount of every type. It is good
@@ -107,7 +106,7 @@ func (x *furtherer) sizeOf(i int) resources.Vector {
 func (x *furtherer) hostFor(p *Plan, i int, m moment) int32 {
 	size := x.sizeOf(i)
 	// Queues are asked once and not for each host: they don't care where it runs.
-	if !x.gate.admits(Claim{Rem: size, NonPreemptible: x.job.NonPreemptible}) || !x.underMax(size, m) {
+	if !x.gate.admits(size) || !x.underMax(size, m) {
 		return -1
 	}
 	best := int32(-1)

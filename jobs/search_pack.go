@@ -36,7 +36,7 @@ type packer struct {
 func (x *packer) fits(m moment) bool {
 	x.gate.read(m)
 	x.asker.coming = m == coming
-	if !x.gate.admits(x.claim()) || !x.gate.hasHeadroom(x.rem, m) {
+	if !x.gate.admits(x.rem) || !x.gate.hasHeadroom(x.rem, m) {
 		return false
 	}
 	x.source = x.source[:0]

@@ -71,7 +71,7 @@ func propertyTogether(t *rapid.T, features world.Features, seen *jointTally) {
 		t.Fatalf("%v\n%v", err, b)
 	}
 	a := jobs.Auditor{
-		Cluster: h.cluster, ByPriority: h.planner.ByPriority, Rules: h.planner.Rules, Allowances: h.planner.Allowances,
+		Cluster: h.cluster, ByPriority: h.planner.ByPriority, Rules: h.planner.Rules, Admit: h.planner.Admit,
 	}
 	if found := a.AuditJoint(nil, &j, b.c.Options.Now); len(found) > 0 {
 		t.Fatalf("%v: %+v\n%v", tellJoint(&j), found, b)

@@ -67,7 +67,7 @@ func (j *joiner) begin() {
 	j.cluster, j.steps, j.stop = p.Cluster, p.Steps, p.Stop
 	p.Cluster = p.aside.Of(p.Cluster)
 	j.most = max(p.Steps, 0)
-	j.asAsks = !p.ByPriority && p.Allowances == nil && p.Predicate == nil
+	j.asAsks = !p.ByPriority && p.Admit == nil && p.Predicate == nil
 	if p.Stop != nil || p.Steps > 0 {
 		p.Stop = j.ends
 	}
@@ -233,7 +233,7 @@ func (j *joiner) fitting(parts []Part) Part {
 // together, as far as that is known.
 func (j *joiner) mayFollow(t *turn) bool {
 	// Quotas count victims as gone in turn only, and the predicate is told other things.
-	if len(j.part) == 0 || !t.served() || t.second || j.loner || j.p.Allowances != nil || j.p.Predicate != nil {
+	if len(j.part) == 0 || !t.served() || t.second || j.loner || j.p.Admit != nil || j.p.Predicate != nil {
 		return false
 	}
 	stops := func(p Part) bool { return p.Outcome == victims.Preempts }

@@ -343,13 +343,13 @@ func TestTogether_SecondStage(t *testing.T) {
 				}
 			}
 			rules := victims.Rules{OwnLeaf: victims.OwnMet}
-			for _, p := range []*jobs.Planner{{Cluster: c, Rules: rules}, {Cluster: c, Rules: rules, Allowances: jobs.NewAllowances(c.Tree())}} {
+			for _, p := range []*jobs.Planner{{Cluster: c, Rules: rules}, {Cluster: c, Rules: rules, Admit: admitAll}} {
 				var j jobs.Joint
 				require.NoError(t, p.Together(&j, asks[:1], noon))
 				require.Equal(t, test.first, tellJoint(&j))
 				require.NoError(t, p.Together(&j, asks, noon))
 				require.Equal(t, test.want, tellJoint(&j))
-				require.Empty(t, (&jobs.Auditor{Cluster: c, Rules: rules, Allowances: p.Allowances}).AuditJoint(nil, &j, noon))
+				require.Empty(t, (&jobs.Auditor{Cluster: c, Rules: rules, Admit: p.Admit}).AuditJoint(nil, &j, noon))
 			}
 		})
 	}

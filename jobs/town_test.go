@@ -12,8 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -38,7 +40,7 @@ type town struct {
 	schema   *resources.Schema
 	queues   []line
 	cluster  *victims.Cluster
-	quotas   *jobs.Allowances
+	quotas   map[string]*koordinator.ElasticQuota
 	minimums map[string]int
 	until    map[string]time.Time // exempt
 	job      victims.Ask
@@ -71,10 +73,11 @@ func build(t testing.TB, text string) *town {
 	tree, err := queue.NewLenient(w.schema, w.config("root"))
 	require.NoError(t, err)
 	w.cluster = victims.NewCluster(tree)
-	w.quotas = jobs.NewAllowances(tree)
+	w.quotas = make(map[string]*koordinator.ElasticQuota)
 	for _, l := range w.queues {
 		w.quota(l)
 	}
+	scenario.AddWaiting(tree, w.quotas)
 	for _, l := range rest {
 		w.add(l)
 	}
@@ -180,11 +183,11 @@ func (w *town) quota(l line) {
 	if l.words[1] != "root" {
 		q = w.leaf(l.words[1])
 	}
-	quota := jobs.Allowance{Min: w.limit(least), Max: w.limit(most)}
+	quota := &koordinator.ElasticQuota{Min: w.limit(least), Max: w.limit(most)}
 	if l.has("waiting") {
 		quota.Waiting = w.size(l.with["waiting"])
 	}
-	require.NoError(w, w.quotas.Set(q, quota))
+	w.quotas[w.cluster.Tree().Path(q)] = quota
 }
 
 // add adds what a line says that is no queue.
@@ -294,7 +297,10 @@ func (w *town) planner() *jobs.Planner {
 	world.SetMinimums(w.cluster, w.minimums)
 	return &jobs.Planner{
 		ByPriority: true,
-		Cluster:    w.cluster, Allowances: w.quotas,
+		Cluster:    w.cluster,
+		Admit: func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+			return w.quotas[a.Queue].Admit(dst, a)
+		},
 		Rules: victims.Rules{Exempt: func(e victims.Exemption) (time.Time, bool) {
 			until, ok := w.until[e.Cluster.Key(e.Task)]
 			return until, ok

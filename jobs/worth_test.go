@@ -23,7 +23,7 @@ func propertyWorth(t *rapid.T) {
 	c.ByPriority = rapid.IntRange(0, 9).Draw(t, "by priority") == 0
 	h := newHarness(t, c)
 	if rapid.IntRange(0, 9).Draw(t, "quotas") > 0 {
-		h.planner.Allowances = nil
+		h.planner.Admit = nil
 	}
 	m := &meanwhile{harness: h, t: t, now: c.Options.Now, any: true}
 	before := m.decide()

@@ -90,10 +90,11 @@ type Charge struct {
 	// there are any they are judged, and nothing else.
 	Movers []Victim
 
-	ByPriority bool  // as in jobs.Planner
-	Together   bool  // wants are asks that share a plan: law 4 is for them in their order, and nobody of their own leaf goes
-	Exchange   bool  // law 1 is judged, if there is one want
-	Caps       []Cap // of queues of the path, beside their maxima
+	ByPriority bool // as in jobs.Planner
+	Together   bool // wants are asks that share a plan: law 4 is for them in their order, and nobody of their own leaf goes
+	Exchange   bool // law 1 is judged, if there is one want
+	// Admit is the caller's function about queues of the path, beside their maxima.
+	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
 
 	// Target is what victims below the queue of Ask should free, of a quota. Exact: no more
 	// than that. Enforced says which queues below it give nothing.
@@ -118,15 +119,6 @@ type Want struct {
 	Class   int
 	Node    NodeID
 	Further bool // nobody may stop for it
-}
-
-// A Cap is a bound on what a queue uses and what wants ask for, set by rules of the caller.
-type Cap struct {
-	Queue  queue.ID
-	Beside resources.Vector // counts beside usage, and may be negative
-	Most   resources.Limit
-	Fixed  bool // Beside counts alone: no victim makes room
-	Later  bool // it binds after the plan only; others must hold before it too
 }
 
 // Audit appends to dst what is wrong with the plan for the cluster as it is, and returns

@@ -10,7 +10,6 @@ import (
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
-	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -54,6 +53,10 @@ type court struct {
 	taken   []int64          // by victims, a row per queue
 	drawn   []int64          // by victims, per row of budgets
 	need    resources.Vector // what they free of the target
+	fixed   []int64          // used by the non-preemptible before the plan, a row per queue
+	short   []int64          // of queues of the path before the plan, by the caller's word, likewise
+	asking  Admission        // what the caller is asked
+	answer  resources.Vector // likewise
 
 	marks   []courtMark // by task
 	touched []int       // the places in nodes of what is given back on trial
@@ -108,7 +111,7 @@ func (x *court) close() {
 	}
 	ch := x.Charge
 	x.Charge, x.out, x.c, x.tree = nil, nil, nil, nil
-	*ch = Charge{Wants: ch.Wants[:0], Caps: ch.Caps[:0], court: *x}
+	*ch = Charge{Wants: ch.Wants[:0], court: *x}
 }
 
 // fault reports a broken law.
@@ -307,6 +310,7 @@ func (x *court) survey() {
 	for i, v := range x.Target {
 		x.need[i] = min(v, x.gone(x.Ask.Queue, i))
 	}
+	x.surveyAdmission()
 	x.listGangs()
 }
 
@@ -448,23 +452,51 @@ func (x *court) helped(id TaskID) (types resources.Mask) {
 			types |= 1 << i
 		}
 	})
-	for n := range x.Caps {
-		b := &x.Caps[n]
-		for i := range (b.Most.Defined & useful).All() {
-			if !b.Fixed && x.tree.Contains(b.Queue, r.leaf) && b.have(x.usage(b.Queue, i), x.asked[i], i) > b.Most.Value[i] {
-				types |= 1 << i
-			}
+	if x.Admit != nil {
+		for q := range x.tree.Ancestors(x.tree.CommonAncestor(x.Ask.Queue, r.leaf)) {
+			types |= resources.Positive(rows.At(x.short, int(q), x.types)) & useful
 		}
 	}
 	return types | resources.Positive(x.Target)&has
 }
 
-// have returns what counts against a cap in type i, with usage and more.
-func (b *Cap) have(usage, more int64, i int) int64 {
-	if b.Fixed {
-		usage = 0
+// surveyAdmission works out what the non-preemptible use, and what the caller says that
+// queues lack. The sums are added up from tasks; no planner is asked.
+func (x *court) surveyAdmission() {
+	if x.Admit == nil {
+		return
 	}
-	return sat.Add(sat.Add(usage, b.Beside.At(i)), more)
+	n := x.types * x.tree.Len()
+	x.fixed, x.short = rows.Zeros(x.fixed, n), rows.Zeros(x.short, n)
+	for id := range x.c.Tasks() {
+		r := &x.c.tasks[id]
+		leaves := r.state == Releasing || r.state == Preempting
+		if !r.flags.has(flagNonPreemptible) || slices.Contains(x.grants, id) || leaves && len(x.grants) == 0 {
+			continue
+		}
+		for q := range x.tree.Ancestors(r.leaf) {
+			fixed := resources.Vector(rows.At(x.fixed, int(q), x.types))
+			resources.Add(fixed, fixed, x.c.size(id))
+		}
+	}
+	for q := range x.tree.Ancestors(x.Ask.Queue) {
+		lacks, _ := x.ask(q, x.asked, (*court).usage)
+		copy(rows.At(x.short, int(q), x.types), lacks)
+	}
+}
+
+// ask asks the caller's function about amounts more in a queue, with usage of some kind.
+func (x *court) ask(q queue.ID, more resources.Vector, usage func(x *court, q queue.ID, i int) int64) (lacks resources.Vector, refused bool) {
+	a := &x.asking
+	*a = Admission{
+		Queue: x.tree.Path(q), Wants: more, NonPreemptible: x.Ask.NonPreemptible, AfterLeaving: len(x.grants) == 0,
+		Used: rows.Zeros(a.Used, x.types), UsedNonPreemptible: rows.At(x.fixed, int(q), x.types), Breaches: a.Breaches[:0],
+	}
+	for i := range a.Used {
+		a.Used[i] = usage(x, q, i)
+	}
+	x.answer, refused = x.Admit(x.answer, a)
+	return x.answer, refused
 }
 
 // busy reports whether a leaf is, or is below, a queue below the ask's that is being enforced

@@ -55,7 +55,7 @@ func (x *court) run() {
 		x.room(x.full, at)
 	}
 	x.headroom(x.more)
-	x.caps(finding.LawQuota, x.more)
+	x.admission(finding.LawQuota, x.more)
 	x.blocked()
 	for i := range x.Wants {
 		if x.Accepts != nil && !x.Accepts(i, x.victims) {
@@ -104,7 +104,7 @@ func (x *court) trigger() {
 	if !x.required() && !x.ByPriority && !(x.second && x.own && !x.others) {
 		x.entitled()
 	}
-	x.caps(finding.LawFormula, x.asked)
+	x.admission(finding.LawFormula, x.asked)
 }
 
 // precondition is what forbids to have victims now.
@@ -305,20 +305,28 @@ func (x *court) headroom(more resources.Vector) {
 	})
 }
 
-// caps is that no cap is passed, before the plan (finding.LawFormula), for nobody earns the
-// right to preempt by victims, or after it.
-func (x *court) caps(law string, more resources.Vector) {
-	early := law == finding.LawFormula
-	for n := range x.Caps {
-		b := &x.Caps[n]
-		for i := range (b.Most.Defined & resources.Positive(more)).All() {
-			usage := x.usage(b.Queue, i)
-			if !early {
-				usage = x.left(b.Queue, i)
-			}
-			if have, most := b.have(usage, more[i], i), b.Most.Value[i]; have > most && !(early && b.Later) {
-				x.fault(x.ofQueue(law, b.Queue, i, have, most))
-			}
+// admission is that the caller's function lets more in at every queue of the path: before the
+// plan (finding.LawFormula) it refuses nothing, for nobody earns the right to preempt by
+// victims, and after it nothing is lacking.
+func (x *court) admission(law string, more resources.Vector) {
+	if x.Admit == nil {
+		return
+	}
+	early, usage := law == finding.LawFormula, (*court).left
+	if early {
+		usage = (*court).usage
+	}
+	for q := range x.tree.Ancestors(x.Ask.Queue) {
+		lacks, refused := x.ask(q, more, usage)
+		if !refused && (early || resources.Positive(lacks) == 0) {
+			continue
+		}
+		for i := range x.asking.Breaches {
+			b := &x.asking.Breaches[i]
+			x.fault(x.ofQueue(law, q, b.Type, b.have(), b.Bound))
+		}
+		if len(x.asking.Breaches) == 0 {
+			x.fault(Violation{Law: law, Queue: x.tree.Path(q)})
 		}
 	}
 }
@@ -405,7 +413,7 @@ func (x *court) rooms() {
 		}
 	}
 	x.headroom(x.asked)
-	x.caps(finding.LawQuota, x.asked)
+	x.admission(finding.LawQuota, x.asked)
 }
 
 // accepts asks the caller's predicate about all wants that others stop for.

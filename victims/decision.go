@@ -4,9 +4,13 @@ package victims
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -508,4 +512,67 @@ func falseFirst(a, b bool) int {
 		return -1
 	}
 	return +1
+}
+
+// An Admission is the question whether a queue takes in what is asked for, for a function of
+// the caller: quotas that the tree does not have, such as package jobs/koordinator's. The
+// function must depend on the question alone, and must not keep or change it but for
+// Breaches. If it admits, it must with less in Used, too.
+type Admission struct {
+	Queue          string           // its path
+	Wants          resources.Vector // the sum of what is to have a place
+	NonPreemptible bool             // who asks is
+	Used           resources.Vector // below the queue; of a plan, without its victims
+	// UsedNonPreemptible is the part of Used whose tasks are non-preemptible.
+	UsedNonPreemptible resources.Vector
+	AfterLeaving       bool // Used is without what is leaving; it is asked about the one and the other
+	// Breaches is for the function to append to what is broken, for texts and JSON.
+	Breaches []Breach
+}
+
+// A Breach is a bound that is passed at a queue: Withheld + Used + Wants is above Bound.
+type Breach struct {
+	Queue   string // its path
+	Formula string // what is broken, in a word of the function's
+	Type    int
+	// Withheld is set aside for others, Used is what counts as used, and Wants is asked for.
+	Withheld, Used, Wants int64
+	Bound                 int64
+}
+
+// have returns the sum that is above the bound.
+func (b *Breach) have() int64 { return sat.Add(sat.Add(b.Withheld, b.Used), b.Wants) }
+
+// Over returns by how much the sum is above the bound, saturated.
+func (b *Breach) Over() int64 { return sat.Sub(b.Wants, sat.Sub(sat.Sub(b.Bound, b.Used), b.Withheld)) }
+
+// Text says what is broken, with the names and units of a schema, as in
+//
+//	used-max: root.a: cpu: 15 used and 6 asked for are above 20 by 1
+func (b *Breach) Text(s *resources.Schema) string {
+	amount := func(v int64) string { return vectors.Text(s, b.Type, v) }
+	withheld := ""
+	if b.Withheld != 0 {
+		withheld = amount(b.Withheld) + " withheld, "
+	}
+	return plain.Line(fmt.Sprintf("%s: %s: %s: %s%s used and %s asked for are above %s by %s", b.Formula,
+		plain.Name(b.Queue), s.Name(b.Type), withheld, amount(b.Used), amount(b.Wants), amount(b.Bound), amount(b.Over())))
+}
+
+// A breachReport is a [Breach] for machines.
+type breachReport struct {
+	Formula string `json:"formula"`
+	Queue   string `json:"queue"`
+	Type    string `json:"type"`
+	Over    string `json:"over"` // by how much
+	Bound   string `json:"bound"`
+}
+
+// Report returns a breach for encoding/json, with the names and units of a schema.
+func (b *Breach) Report(s *resources.Schema) any {
+	name := s.Name(b.Type)
+	return breachReport{
+		Formula: b.Formula, Queue: b.Queue, Type: name,
+		Over: resources.FormatQuantity(name, b.Over()), Bound: resources.FormatQuantity(name, b.Bound),
+	}
 }

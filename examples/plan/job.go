@@ -65,7 +65,7 @@ func (p page) bounds(s *scenario.Step) {
 	for i := range s.Placed.Bounds {
 		b := &s.Placed.Bounds[i]
 		cells := []string{p.queue(b.Queue), p.limit(b.Max), "", "", p.amounts(b.Used), ""}
-		if b.HasQuota {
+		if b.Quota != nil {
 			cells[2], cells[3], cells[5] = p.limit(b.Quota.Min), p.limit(b.Quota.Max), p.amounts(b.NonPreemptible)
 		}
 		t.Row(cells...)

@@ -35,8 +35,8 @@ func (d *drawing) jobFindings(p *scenario.Placed) findings {
 // queueForJob says what a queue is to the job.
 func (d *drawing) queueForJob(p *scenario.Placed, q queue.ID) string {
 	for i := range p.Decision.Refusal.Breaches {
-		if b := &p.Decision.Refusal.Breaches[i]; b.Queue == q {
-			return plain.Line(b.Text(d.cluster.Tree()))
+		if b := &p.Decision.Refusal.Breaches[i]; b.Queue == d.cluster.Tree().Path(q) {
+			return b.Text(d.cluster.Schema())
 		}
 	}
 	stay := 0

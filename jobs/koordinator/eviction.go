@@ -29,7 +29,7 @@ type Eviction struct {
 	// The preemptor has job, application (if any), queue, priority, and members: those for
 	// which the victim makes room on its node, in the order of the job. Causes are, in this
 	// order: node (room on its node), headroom (under the max of a queue), quota (under the
-	// max of an allowance), job (too few members would be left).
+	// max of an elastic quota), job (too few members would be left).
 	Text string
 	// Why says it in a sentence, as in
 	//

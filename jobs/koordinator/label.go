@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package koordinator reads the labels of Koordinator's job-level preemption, and writes
-// what its victims are told. Package jobs decides: with Planner.ByPriority, and an
-// ElasticQuota as a [jobs.Allowance].
+// Package koordinator reads the labels of Koordinator's job-level preemption, has the
+// formulas of its elastic quotas, and writes what its victims are told. Package jobs decides:
+//
+//	planner.ByPriority = true
+//	planner.Admit = func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+//		return quotas[a.Queue].Admit(dst, a) // a map of *ElasticQuota
+//	}
 //
 // Read the labels of all members with [Options.ParseJob] and put the [Intent] into the
 // [victims.Ask]. Once its plan is applied, delete each victim, or put the text of its

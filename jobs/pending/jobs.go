@@ -13,7 +13,7 @@ import (
 func Jobs(p *jobs.Planner) *List[victims.Ask, jobs.Decision] {
 	return list(kind[victims.Ask, jobs.Decision]{
 		cluster: p.Cluster, rules: &p.Rules, decide: p.Decide,
-		differ: func() bool { return p.Predicate != nil || p.Allowances != nil || p.ByPriority },
+		differ: func() bool { return p.Predicate != nil || p.Admit != nil || p.ByPriority },
 		help: func(d *jobs.Decision) *victims.Help {
 			if d.Outcome != victims.Refused {
 				return nil

@@ -17,7 +17,7 @@
 // one queue, priority, class, required node and size, equally allowed to preempt, that hold no
 // grant, are past their delays, for which no node is reserved, and of which no application has
 // tasks elsewhere. Jobs are alike if their members are, too, in their order, and none of them
-// has a place. With functions that see the work (Exempt, Predicate, Blockers, Allowances,
+// has a place. With functions that see the work (Exempt, Predicate, Blockers, Admit,
 // ByPriority) no two are alike.
 package pending
 

@@ -74,7 +74,7 @@ func TestTake_Corpus(t *testing.T) {
 
 // momentOf returns the scene of a moment.
 func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
-	s := &snapshot.Scene{Name: doc.Name, Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Enforcer: m.Enforcer, Moves: m.Moves}
+	s := &snapshot.Scene{Name: doc.Name, Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Quotas: m.Quotas, Enforcer: m.Enforcer, Moves: m.Moves}
 	switch {
 	case m.Ask != nil:
 		s.Asks = []victims.Ask{*m.Ask}

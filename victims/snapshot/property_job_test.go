@@ -12,9 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
 )
@@ -25,15 +28,21 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	c, err := world.Build(&k.World)
 	require.NoError(t, err)
 	own := world.OwnLeaves[k.Options.OwnLeaf]
-	p := &jobs.Planner{Cluster: c, Allowances: jobs.NewAllowances(c.Tree()), Rules: victims.Rules{OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval, Scarce: k.Options.Counting(c)}}
+	p := &jobs.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval, Scarce: k.Options.Counting(c)}}
 	if k.ByPriority {
 		p.ByPriority = true
 	}
+	quotas := make(map[string]*koordinator.ElasticQuota)
 	for path, q := range k.Quotas {
-		id, _ := c.Tree().Lookup(path)
-		require.NoError(t, p.Allowances.Set(id, jobs.Allowance{
+		quotas[path] = &koordinator.ElasticQuota{
 			Min: world.LimitOf(c, q.Min), Max: world.LimitOf(c, q.Max), Waiting: world.VectorOf(c, q.Waiting),
-		}))
+		}
+	}
+	scenario.AddWaiting(c.Tree(), quotas)
+	if len(quotas) > 0 {
+		p.Admit = func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+			return quotas[a.Queue].Admit(dst, a)
+		}
 	}
 	world.SetMinimums(c, k.Minimums)
 	p.Exempt = func(e victims.Exemption) (time.Time, bool) {
@@ -56,7 +65,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 		job.Members = append(job.Members, victims.Member{Key: m.Key, Size: world.VectorOf(c, m.Size), Class: class})
 	}
 	return &snapshot.Scene{
-		Planner: &victims.Planner{Cluster: c}, Now: k.Options.Now, JobPlanner: p, Jobs: []victims.Ask{job},
+		Planner: &victims.Planner{Cluster: c}, Now: k.Options.Now, JobPlanner: p, Jobs: []victims.Ask{job}, Quotas: quotas,
 	}
 }
 

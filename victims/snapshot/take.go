@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
@@ -29,6 +30,8 @@ type Scene struct {
 	// JobPlanner, of the same cluster, must be there if there are Jobs.
 	JobPlanner *jobs.Planner
 	Jobs       []victims.Ask // each is decided like an ask
+	// Quotas are those that its Admit goes by, by queue.
+	Quotas map[string]*koordinator.ElasticQuota
 
 	// Enforcer, of the same cluster, must be there if there is something to Enforce.
 	Enforcer *quota.Enforcer
@@ -47,7 +50,7 @@ var ErrText = errors.New("not valid UTF-8")
 // Take writes a scene as a document: JSON, with equal bytes for equal scenes. It returns, too,
 // what the document cannot say, a line each for people. Each begins with what it is about:
 // compare, predicate, steps, interval, exempt, closed, usage, pending, job, required-node,
-// minimum, own-leaf, enforced, miss or move.
+// minimum, own-leaf, enforced, miss, admit, waiting or move.
 //
 // Errors are names that JSON cannot hold ([ErrText]), and asks or instants that no document can
 // have. It panics without a planner or cluster, or if clusters differ. Per ask and job it calls

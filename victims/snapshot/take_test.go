@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -102,6 +103,17 @@ func TestTake_Unsaid(t *testing.T) {
 		{"own-leaf", "", func(s *snapshot.Scene, c *victims.Cluster) error {
 			withJob(s).OwnLeaf = victims.OwnMet
 			s.Jobs[0].Members[0].Key = "new"
+			return nil
+		}},
+		{"admit", "j", func(s *snapshot.Scene, c *victims.Cluster) error {
+			withJob(s).Admit = new(koordinator.ElasticQuota).Admit
+			s.Jobs[0].Members[0].Key = "new"
+			return nil
+		}},
+		{"waiting", "root", func(s *snapshot.Scene, c *victims.Cluster) error {
+			withJob(s)
+			s.Jobs[0].Members[0].Key = "new"
+			s.Quotas = map[string]*koordinator.ElasticQuota{"root": {Waiting: resources.Vector{1}}, "root.b": {Waiting: resources.Vector{2}}}
 			return nil
 		}},
 		{"scarce", "", func(s *snapshot.Scene, c *victims.Cluster) error {

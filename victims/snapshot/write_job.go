@@ -76,20 +76,39 @@ func (w *writer) firstUnplaced(j *victims.Ask) *victims.Ask {
 	return a
 }
 
-// quotas writes what queues may use for jobs, and what waits for that.
+// quotas writes what queues may use for jobs, and what waits in each for that.
 func (w *writer) quotas() {
 	if len(w.s.Jobs) == 0 {
 		return
 	}
-	for q := range queue.ID(w.c.Tree().Len()) {
-		of, ok := w.s.JobPlanner.Allowances.Lookup(q)
-		if !ok {
+	tree := w.c.Tree()
+	if w.s.JobPlanner.Admit != nil && w.s.Quotas == nil {
+		w.lacks("admit", w.s.Jobs[0].Key, "all are let in")
+	}
+	own := make(map[queue.ID]resources.Vector) // what waits in a queue, less what waits below
+	for q := range queue.ID(tree.Len()) {
+		of := w.s.Quotas[tree.Path(q)]
+		if of == nil {
 			continue
 		}
-		e := quotaEntry{Queue: w.c.Tree().Path(q)}
-		least, most, waiting := w.limit(of.Min), w.limit(of.Max), w.amounts(of.Waiting)
-		e.Min, e.Max, e.Waiting = &least, &most, &waiting
-		w.doc.Quotas = append(w.doc.Quotas, e)
+		own[q] = resources.Add(nil, of.Waiting, make(resources.Vector, w.schema.Len()))
+		for above := range tree.Ancestors(q) {
+			if waiting, ok := own[above]; ok && above != q {
+				resources.Sub(waiting, waiting, of.Waiting)
+				break
+			}
+		}
+	}
+	for q := range queue.ID(tree.Len()) {
+		of := w.s.Quotas[tree.Path(q)]
+		if of == nil {
+			continue
+		}
+		if slices.ContainsFunc(own[q], func(v int64) bool { return v < 0 }) {
+			w.lacks("waiting", tree.Path(q), "as much as below it")
+		}
+		least, most, waiting := w.limit(of.Min), w.limit(of.Max), w.amounts(own[q])
+		w.doc.Quotas = append(w.doc.Quotas, quotaEntry{Queue: tree.Path(q), Min: &least, Max: &most, Waiting: &waiting})
 	}
 }
 

@@ -37,8 +37,8 @@ type Placed struct {
 
 // OfJob reads what there is for a job.
 func OfJob(p *jobs.Planner, job *victims.Ask, now time.Time) (*Job, error) {
-	if p.Allowances != nil || p.Predicate != nil || job.NonPreemptible {
-		return nil, fmt.Errorf("%w: allowances, a predicate", ErrModel)
+	if p.Admit != nil || p.Predicate != nil || job.NonPreemptible {
+		return nil, fmt.Errorf("%w: an Admit, a predicate", ErrModel)
 	}
 	c := p.Cluster
 	types := c.Schema().Len()

@@ -4,11 +4,11 @@ package scenario
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
@@ -82,8 +82,7 @@ func (doc *Document) run(r *runner) (*Run, error) {
 			return nil, err
 		}
 	}
-	run.Steps, run.End = r.steps, r.now
-	run.Warnings = slices.Concat(r.warnings, r.quotas.Warnings())
+	run.Steps, run.End, run.Warnings = r.steps, r.now, r.warnings
 	return run, nil
 }
 
@@ -95,9 +94,9 @@ type runner struct {
 	see      func(*Moment) error // nil: nobody looks
 	cluster  *victims.Cluster
 	planner  victims.Planner
-	quotas   *jobs.Allowances
+	quotas   map[string]*koordinator.ElasticQuota // by queue
 	classes  map[string]toleration.Class
-	warnings []error // about classes
+	warnings []error // about classes and quotas
 	// policies has the policies of tasks, by key; who is not there has none.
 	policies map[string]toleration.Policy
 	nodes    map[victims.NodeID]*Node // of the document
@@ -155,7 +154,8 @@ type Moment struct {
 	Ask *victims.Ask // nil if it is another one
 
 	JobPlanner *jobs.Planner
-	Job        *victims.Ask // likewise
+	Quotas     map[string]*koordinator.ElasticQuota // behind its Admit, by queue
+	Job        *victims.Ask                         // likewise
 
 	Enforcer *quota.Enforcer // nil if no quota is enforced
 	Queue    queue.ID
@@ -173,7 +173,7 @@ func (r *runner) show(i int, m Moment) error {
 	if r.see == nil {
 		return nil
 	}
-	m.Request, m.Step, m.Now, m.Planner, m.Ends = i, len(r.steps), r.now, &r.planner, r.ends
+	m.Request, m.Step, m.Now, m.Planner, m.Ends, m.Quotas = i, len(r.steps), r.now, &r.planner, r.ends, r.quotas
 	if r.doc.Options.moves() {
 		options := r.moveOptions()
 		m.Moves = &options

@@ -10,7 +10,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -53,9 +56,8 @@ func (g *Governed) Met() bool { return g.Used+g.Before >= g.Guaranteed }
 type JobBound struct {
 	Queue                queue.ID
 	Max                  resources.Limit
-	Quota                jobs.Allowance // none: bounds nothing
-	HasQuota             bool
-	Used, NonPreemptible resources.Vector // of the latter only where there is a quota
+	Quota                *koordinator.ElasticQuota // nil: bounds nothing
+	Used, NonPreemptible resources.Vector          // of the latter only where there is a quota
 }
 
 // job decides the job of a request, and does what follows. Members that run
@@ -119,7 +121,7 @@ func (r *runner) job(i int, q *Request) error {
 // that have all the labels which they select.
 func (r *runner) jobPlanner(j *Job) jobs.Planner {
 	p := jobs.Planner{
-		Cluster: r.cluster, Allowances: r.quotas, ByPriority: r.doc.Options.JobTrigger == byPriority,
+		Cluster: r.cluster, Admit: r.admit(), ByPriority: r.doc.Options.JobTrigger == byPriority,
 		Rules: victims.Rules{
 			StrictPriority: r.doc.Options.StrictPriority, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
 			Exempt: r.planner.Exempt, Scarce: r.scarce(),
@@ -231,40 +233,82 @@ func (r *runner) addPlaced(job *victims.Ask, at jobs.Placement, since time.Time)
 	return err
 }
 
-// setQuotas reads the quotas of the document.
+// setQuotas reads the quotas of the document. What waits counts in the queues above as well.
 func (r *runner) setQuotas() error {
-	r.quotas = jobs.NewAllowances(r.cluster.Tree())
-	if r.doc.Strict {
-		r.quotas.Strict = true
-	}
+	tree, schema := r.cluster.Tree(), r.cluster.Schema()
+	r.quotas = make(map[string]*koordinator.ElasticQuota)
 	var problems []error
 	for i := range r.doc.Quotas {
 		q := &r.doc.Quotas[i]
-		if err := r.quotas.Set(r.queue(q.Queue), jobs.Allowance{Min: q.Min, Max: q.Max, Waiting: q.Waiting}); err != nil {
-			problems = append(problems, r.doc.Fail(q.At, strconv.Quote(q.Queue), err))
+		r.quotas[tree.Path(r.queue(q.Queue))] = &koordinator.ElasticQuota{Min: q.Min, Max: q.Max, Waiting: q.Waiting}
+		for t := range (q.Min.Defined & q.Max.Defined).All() {
+			least, _ := q.Min.Bound(t)
+			most, _ := q.Max.Bound(t)
+			if least <= most {
+				continue
+			}
+			err := fmt.Errorf("min above max: %s: min %s, max %s", schema.Name(t), vectors.Text(schema, t, least), vectors.Text(schema, t, most))
+			if r.doc.Strict {
+				problems = append(problems, r.doc.Fail(q.At, strconv.Quote(q.Queue), err))
+			} else {
+				r.warnings = append(r.warnings, fmt.Errorf("quota of %s: %w", plain.Name(q.Queue), err))
+			}
 		}
 	}
+	AddWaiting(tree, r.quotas)
 	return errors.Join(problems...)
+}
+
+// AddWaiting adds to what waits in each queue with a quota what waits below it.
+func AddWaiting(tree *queue.Tree, quotas map[string]*koordinator.ElasticQuota) {
+	for q := queue.ID(tree.Len() - 1); q > queue.Root; q-- { // queues come before those below
+		of := quotas[tree.Path(q)]
+		for above := range tree.Ancestors(q) {
+			if x := quotas[tree.Path(above)]; of != nil && x != nil && x != of {
+				x.Waiting = resources.Add(nil, x.Waiting, of.Waiting)
+				break
+			}
+		}
+	}
+}
+
+// admit returns the function of the document's quotas, or nil if it has none.
+func (r *runner) admit() func(resources.Vector, *victims.Admission) (resources.Vector, bool) {
+	if len(r.quotas) == 0 {
+		return nil
+	}
+	return func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+		return r.quotas[a.Queue].Admit(dst, a)
+	}
 }
 
 // jobBounds returns the queues from a leaf upwards that bound jobs.
 func (r *runner) jobBounds(leaf queue.ID) (bounds []JobBound) {
-	ledger := jobs.Ledger{Cluster: r.cluster, Allowances: r.quotas}
-	ledger.Read(leaf)
 	tree := r.cluster.Tree()
 	for q := range tree.Ancestors(leaf) {
-		b := JobBound{Queue: q, Used: tree.Effective(nil, q)}
+		b := JobBound{Queue: q, Quota: r.quotas[tree.Path(q)], Used: tree.Effective(nil, q)}
 		b.Max = resources.AddOnlyExisting(resources.Limit{}, tree.Max(q), nil)
-		for _, a := range ledger.Accounts() {
-			if a.Queue == q {
-				b.Quota, b.HasQuota, b.NonPreemptible = a.Allowance, true, slices.Clone(a.NonPreemptible)
-			}
+		if b.Quota != nil {
+			b.NonPreemptible = r.nonPreemptibleBelow(q)
 		}
-		if b.HasQuota || b.Max.Defined != 0 {
+		if b.Quota != nil || b.Max.Defined != 0 {
 			bounds = append(bounds, b)
 		}
 	}
 	return bounds
+}
+
+// nonPreemptibleBelow returns what the non-preemptible use below a queue, without what is
+// leaving.
+func (r *runner) nonPreemptibleBelow(q queue.ID) resources.Vector {
+	sum := make(resources.Vector, r.cluster.Schema().Len())
+	for id := range r.cluster.Tasks() {
+		t := r.cluster.TaskView(id)
+		if t.NonPreemptible && r.cluster.Tree().Contains(q, t.Queue) && t.State != victims.Releasing && t.State != victims.Preempting {
+			sum = resources.Add(sum, sum, t.Size)
+		}
+	}
+	return sum
 }
 
 // jobError gives what is wrong with a job its place.

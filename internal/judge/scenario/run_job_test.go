@@ -146,6 +146,27 @@ func TestRun_JobComposition(t *testing.T) {
 	}
 }
 
+// What waits below a queue counts in it, and a min above a max is told.
+func TestRun_Quotas(t *testing.T) {
+	const quotas = `, "quotas": [{"queue": "root", "min": {"cpu": "%s"}, "max": {"cpu": "20"}}, {"queue": "root.b", "min": {"cpu": "2"}, "waitingNonPreemptible": {"cpu": "%s"}}]}`
+	for _, test := range []struct{ least, waiting, want string }{
+		{"9", "7", "j plan v"}, // 7 + 10 + 3 of 20
+		{"9", "8", "j refused quota-max"},
+		{"7", "8", "j plan v"},
+		{"21", "1", "j plan v"},
+	} {
+		text := small(place(member("j-0", "3")))
+		run := mustRun(t, text[:len(text)-1]+fmt.Sprintf(quotas, test.least, test.waiting))
+		require.Equal(t, []string{test.want}, brief(run.Report()), "%v", test)
+		if test.least != "21" {
+			require.Empty(t, run.Warnings)
+			continue
+		}
+		require.Len(t, run.Warnings, 1)
+		require.EqualError(t, run.Warnings[0], "quota of root: min above max: cpu: min 21, max 20")
+	}
+}
+
 // A step remembers its victims as they were, although they are gone, and what
 // bounds the job.
 func TestRun_Placed(t *testing.T) {
@@ -158,7 +179,7 @@ func TestRun_Placed(t *testing.T) {
 	require.Equal(t, "v", placed.Victims[0].Key)
 	require.Equal(t, victims.Running, placed.Victims[0].State)
 	require.Len(t, placed.Bounds, 1)
-	require.True(t, placed.Bounds[0].HasQuota)
+	require.NotNil(t, placed.Bounds[0].Quota)
 	require.Equal(t, []int64{10_000}, []int64(placed.Bounds[0].Used))
 	require.Nil(t, run.Steps[0].Asked)
 	require.Nil(t, run.Steps[1].Placed)

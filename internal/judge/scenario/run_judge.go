@@ -195,7 +195,7 @@ func (r *runner) leaves(key string) bool {
 // auditJob notes the laws that a plan breaks.
 func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
 	p := r.jobPlanner(job)
-	auditor := jobs.Auditor{Cluster: r.cluster, ByPriority: p.ByPriority, Rules: p.Rules, Allowances: p.Allowances}
+	auditor := jobs.Auditor{Cluster: r.cluster, ByPriority: p.ByPriority, Rules: p.Rules, Admit: p.Admit}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		j.breaks(v)
 	}

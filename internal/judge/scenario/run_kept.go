@@ -21,7 +21,7 @@ func (r *runner) explained() bool { return r.explain != nil && r.explain(len(r.s
 // keptFrom returns, for each running task that a plan for a job does not take, the
 // first law that it alone would break as a victim. Who breaks none is left out.
 func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Violation) {
-	auditor := jobs.Auditor{Cluster: r.cluster, ByPriority: planner.ByPriority, Rules: planner.Rules, Allowances: planner.Allowances}
+	auditor := jobs.Auditor{Cluster: r.cluster, ByPriority: planner.ByPriority, Rules: planner.Rules, Admit: planner.Admit}
 	auditor.Filter = nil // where members may run says nothing of tasks
 	plan := jobs.Plan{Job: p.Decision.Plan.Job}
 	var found []victims.Violation
