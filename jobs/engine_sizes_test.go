@@ -10,29 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/internal/cost"
-	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
 )
-
-// No ceiling is ruled out by sums below which there is a plan.
-func TestBounder_Sums(t *testing.T) { rapid.Check(t, sumsAreTwin) }
-
-func FuzzBounder_Sums(f *testing.F) { f.Fuzz(rapid.MakeFuzz(sumsAreTwin)) }
-
-func sumsAreTwin(t *rapid.T) {
-	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
-	s := &d.search
-	if s.pack.fits(coming) {
-		return // nobody is searched for then
-	}
-	s.best.found = false
-	s.all.complete(math.MaxInt32)
-	// A plan without victims counts as cheap, whatever its levels are.
-	if s.best.found && s.best.levels[rulebook.LevelVictims] > 0 {
-		require.True(t, s.bounds.mayDo(below(&s.best.levels)), "%v", s.best.levels)
-	}
-}
 
 // What large cases get is proven to have the least levels only if it has. That some
 // are proven, TestLadder shows.
@@ -52,9 +31,9 @@ func TestLadder_Proves(t *testing.T) {
 	})
 }
 
-// What is left of large victims is filled up: fewer go than if each member got the
-// least.
-func TestFiller_Table(t *testing.T) {
+// Members that are not alike share what is left of large victims: fewer go than if each
+// got the least.
+func TestExchanges_Table(t *testing.T) {
 	for _, test := range []struct {
 		name, hosts string
 		members     []int64
@@ -63,7 +42,6 @@ func TestFiller_Table(t *testing.T) {
 		{"the large make room for two", "0: a2 b2 c3 d3", []int64{4, 2}, "0 0: c d"},
 		{"on the host with the larger ones", "0: a2 b2 | 0: c3 d3", []int64{4, 2}, "1 1: c d"},
 		{"room that is there comes first", "2: a4 | 0: b3 c3", []int64{4, 2, 3}, "0 0 1: a b"},
-		{"the tightest of that", "3: | 2: | 0: a4", []int64{4, 2}, "2 1: a"},
 		{"room that is made anyway is filled up", "5: a4 | 2: b4", []int64{6, 2}, "0 0: a"},
 		{"nobody of a higher rank", "0: a9p1 | 0: b2 c2 | 0: d2", []int64{4, 2}, "1 2: b c d"},
 		{"nobody who opted out", "0: a9! | 0: b2 c2 | 0: d2", []int64{4, 2}, "1 2: b c d"},
@@ -73,29 +51,25 @@ func TestFiller_Table(t *testing.T) {
 			d := tableDesk(t, test.hosts, test.members...)
 			s := &d.search
 			s.best.found = false
-			s.fill.fill(below(&cost.Levels{rulebook.LevelRank: -9}))
+			s.change.exchange()
 			require.Equal(t, test.want, d.said())
 		})
 	}
 }
 
-// A filler's plans are lawful, have room, and are no cheaper than the cheapest.
-func TestFiller_Twin(t *testing.T) { rapid.Check(t, fillerIsTwin) }
+// What exchanges find is lawful, has room, and is no cheaper than the cheapest.
+func TestExchanges_Twin(t *testing.T) { rapid.Check(t, exchangeIsTwin) }
 
-func FuzzFiller(f *testing.F) { f.Fuzz(rapid.MakeFuzz(fillerIsTwin)) }
+func FuzzExchanges(f *testing.F) { f.Fuzz(rapid.MakeFuzz(exchangeIsTwin)) }
 
-func fillerIsTwin(t *rapid.T) {
+func exchangeIsTwin(t *rapid.T) {
 	d := drawDesk(t, false)
 	s := &d.search
 	if !s.conceivable() || s.pack.fits(coming) {
 		return // nobody is searched for then
 	}
-	from := cost.Levels{
-		rulebook.LevelOptedOut: rapid.Int64Range(0, 1).Draw(t, "opted out"),
-		rulebook.LevelRank:     rapid.Int64Range(-9, -7).Draw(t, "rank"), rulebook.LevelPriority: rapid.Int64Range(0, 2).Draw(t, "priority"),
-	}
 	s.best.found = false
-	s.fill.fill(below(&from))
+	s.change.exchange()
 	if !s.best.found {
 		return
 	}

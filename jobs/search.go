@@ -36,7 +36,6 @@ type search struct {
 	// The engines.
 	pack   packer
 	spread spreader
-	fill   filler
 	grow   grower
 	all    completer
 	change exchanger
@@ -58,7 +57,7 @@ func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
 	s.partial.search, s.partial.load.jobCase = s, c
 	s.all.search, s.all.load.jobCase = s, c
-	s.spread.search, s.fill.search, s.grow.search, s.change.search = s, s, s, s
+	s.spread.search, s.grow.search, s.change.search = s, s, s
 	s.purse = -1
 }
 
@@ -97,12 +96,9 @@ func (s *search) choose() bool {
 //  1. A small case is searched completely: proof of the cost.
 //  2. Members that are alike, or few, are spread out by a dynamic programme, which is
 //     exact if nothing but nodes decides: proof of the levels.
-//  3. Members of several sizes fill host by host, below the lowest ceiling of
-//     rank and priority that sums do not rule out.
-//  4. Plans grow member by member, below the lowest ceiling for which that works, and
-//     members fill hosts below that of the best one.
-//  5. Exchanges make the best plan cheaper, or look for one.
-//  6. If the case is not too large, the cost of what was found makes a complete
+//  3. A plan grows member by member.
+//  4. Exchanges make the best plan cheaper, or look for one.
+//  5. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
 //
 // It stops if nothing more can be proven or, if any plan will do, at the first.
@@ -129,27 +125,7 @@ func (s *search) run() {
 	if s.settled() || s.spent() {
 		return
 	}
-	floor := nobody()
-	if len(s.kinds) > 1 && !s.eager {
-		l := noCeiling()
-		l.plain = true
-		if s.bounds.mayDo(l) {
-			floor = s.bounds.lowest(l, s.bounds.mayDo)
-			s.fill.fill(floor)
-		}
-	}
-	// What the spreader found stays the best unless a plan that grew is cheaper:
-	// bounds may have been in its way, or whole jobs, at which it does not look.
-	atFloor := s.best.found && !s.needs.open() && s.best.levels[rulebook.LevelOverrun] == 0 && below(&s.best.levels) == floor
-	if s.spent() {
-		return
-	}
-	if !atFloor { // else no plan is below it
-		s.grow.grow()
-		if s.best.found && !s.eager && len(s.kinds) > 1 {
-			s.fill.fill(below(&s.best.levels))
-		}
-	}
+	s.grow.grow()
 	if !s.eager || !s.best.found {
 		if !s.spent() {
 			s.change.exchange()

@@ -24,25 +24,28 @@ type exchanger struct {
 	layout  gangs.Layout
 	start   gangs.Selection
 
-	wanted  []int   // the types of the problem
-	sites   []int32 // hosts
-	siteOf  []int32 // by host, or -1
-	unitOf  []int32 // by unit, its row in the problem, or -1
-	singles []int32 // units, by row of the problem
-	wholly  []int32 // whole gangs, by row of the problem
-	amounts []int64 // what is wanted of sizes, row by row
-	closed  []bool  // by site and kind
-	bounds  []bounded
-	potent  []int64 // what could go of each bound, by type
+	wanted  []int     // the types of the problem
+	sites   []int32   // hosts
+	siteOf  []int32   // by host, or -1
+	unitOf  []int32   // by unit, its row in the problem, or -1
+	singles []int32   // units, by row of the problem
+	wholly  []int32   // whole gangs, by row of the problem
+	amounts []int64   // what is wanted of sizes, row by row
+	closed  []bool    // by site and kind
+	bounds  []bounded // of the rows of the problem
+	tight   []bounded // for which plans were refused
+	potent  []int64   // what could go of each bound, by type
 	counts  []int32
 	low     []hostCost
 }
 
 // A bounded is a type of a bound that those who may go could pass, or a soft budget.
 type bounded struct {
-	bound, typ int32 // the type is -1 for a budget
-	room       int64
+	bound, typ   int32 // the type is -1 for a budget
+	room, potent int64 // what it has left, and what could go
 }
+
+func (b bounded) is(c bounded) bool { return b.bound == c.bound && b.typ == c.typ }
 
 // mostSites is how many hosts are looked at: of more those that have members, and those where
 // the least must go for a member of the largest kind, or of the smallest.
@@ -63,11 +66,22 @@ const (
 	numParts
 )
 
-// exchange looks for cheaper plans than the best one, or for one at all.
+// exchange looks for cheaper plans than the best one, or for one at all. If plans are refused
+// for sums that are not in the problem, it looks once more with these.
 func (x *exchanger) exchange() {
-	if x.asker.asks() || !x.state() {
-		return
+	const tries = 3
+	x.tight = x.tight[:0]
+	for known := -1; known < min(len(x.tight), tries); {
+		known = len(x.tight)
+		if x.asker.asks() || !x.state() {
+			return
+		}
+		x.solve()
 	}
+}
+
+// solve has the problem solved.
+func (x *exchanger) solve() {
 	s := &x.solver
 	if s.Offer == nil {
 		s.Offer = x.offer
@@ -83,9 +97,8 @@ func (x *exchanger) exchange() {
 			x.purse = x.most >> part
 		}
 	}
-	steps := min(x.purse, x.rest())
 	before := x.effort.Used
-	best, proven := s.Solve(&x.problem, start, steps)
+	best, proven := s.Solve(&x.problem, start, min(x.purse, x.rest()))
 	x.purse -= x.effort.Used - before
 	if proven && best != nil && x.best.found && x.search.proof == victims.NoProof {
 		x.search.proof = victims.ProofLevels
@@ -100,7 +113,7 @@ func (x *exchanger) state() bool {
 	p := &x.problem
 	x.wanted = x.wanted[:0]
 	p.Scarce = 0
-	scarce := x.fill.scarcest()
+	scarce := x.scarcest()
 	for t := range x.wants.All() {
 		if t == scarce {
 			p.Scarce = len(x.wanted)
@@ -124,6 +137,19 @@ func (x *exchanger) state() bool {
 	x.findRows()
 	x.priceAll()
 	return p.Types > 0 && len(x.sites) > 0
+}
+
+// scarcest returns the type of which the members ask for the largest share of the
+// cluster's capacity.
+func (x *exchanger) scarcest() (scarce int) {
+	var largest resources.Share
+	for t := range x.wants.All() {
+		share := resources.Share{Amount: x.rem[t], Of: x.c.Capacity().At(t)}
+		if share.Compare(largest) > 0 {
+			scarce, largest = t, share
+		}
+	}
+	return scarce
 }
 
 // project returns what a size has of the wanted types.
@@ -342,7 +368,8 @@ func (x *exchanger) layOut() {
 	}
 }
 
-// findRows finds the sums that those who may go could pass: the ones with the least room.
+// findRows finds the sums that those who may go could pass: those for which plans were
+// refused, and then those with the least room for what could go.
 func (x *exchanger) findRows() {
 	x.bounds = x.bounds[:0]
 	x.potent = rows.Zeros(x.potent, len(x.rooms.Bounds)*x.types)
@@ -369,16 +396,18 @@ func (x *exchanger) findRows() {
 		room := &x.rooms.Bounds[b].Room
 		for t := range room.Defined.All() {
 			if t < x.types && x.row(x.potent, b)[t] > max(room.Value.At(t), 0) {
-				x.bounds = append(x.bounds, bounded{int32(b), int32(t), max(room.Value.At(t), 0)})
+				x.bounds = append(x.bounds, bounded{int32(b), int32(t), max(room.Value.At(t), 0), x.row(x.potent, b)[t]})
 			}
 		}
 	}
-	slices.SortStableFunc(x.bounds, func(a, b bounded) int { return cmp.Compare(a.room, b.room) })
 	for b, n := range soft {
 		if left := x.budgets.soft[b]; left > 0 && int64(n) > left {
-			x.bounds = append(x.bounds, bounded{int32(b), -1, left})
+			x.bounds = append(x.bounds, bounded{int32(b), -1, left, int64(n)})
 		}
 	}
+	slices.SortStableFunc(x.bounds, func(a, b bounded) int {
+		return cmp.Or(cmp.Compare(x.tightness(a), x.tightness(b)), resources.Share{Amount: a.room, Of: a.potent}.Compare(resources.Share{Amount: b.room, Of: b.potent}))
+	})
 	x.bounds = x.bounds[:min(len(x.bounds), gangs.MostRows)]
 	p := &x.problem
 	p.Rows = p.Rows[:0]
@@ -389,6 +418,28 @@ func (x *exchanger) findRows() {
 		}
 		p.Rows = append(p.Rows, row)
 	}
+}
+
+// tightness returns when plans were refused for a bound first: lately, before, or not at all.
+func (x *exchanger) tightness(b bounded) int {
+	return -1 - slices.IndexFunc(x.tight, b.is)
+}
+
+// blame notes the bounds for which a unit may not go.
+func (x *exchanger) blame(u int32) {
+	p := &x.partial
+	p.move(u, +1)
+	for part := range x.units[u].All {
+		for _, b := range part.Bounds {
+			room := &p.left[b].Room
+			for t := range room.Defined.All() {
+				if tight := (bounded{bound: b, typ: int32(t)}); room.Value.At(t) < 0 && !slices.ContainsFunc(x.tight, tight.is) {
+					x.tight = append(x.tight, tight)
+				}
+			}
+		}
+	}
+	p.move(u, -1)
 }
 
 // useOf returns what a unit uses of rows.
@@ -472,12 +523,14 @@ func (x *exchanger) offer(s *gangs.Selection) bool {
 	p.begin()
 	for _, w := range s.Wholes {
 		if !p.mayGo(x.wholly[w]) {
+			x.blame(x.wholly[w])
 			return false
 		}
 		p.choose(x.wholly[w])
 	}
 	for _, u := range s.Units {
 		if !p.mayGo(x.singles[u]) {
+			x.blame(x.singles[u])
 			return false
 		}
 		p.choose(x.singles[u])

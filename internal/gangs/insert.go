@@ -137,8 +137,9 @@ func (s *Solver) mayGo(i, set int32, pass bool) bool {
 }
 
 // start makes a plan from nothing: the wholes go that make the most room, as many as it
-// takes, and the members are where they cost least.
-func (s *Solver) start() bool {
+// takes, and the members are where they cost least. Full: members that are not alike fill
+// sites as long as they can, before the others are placed one by one.
+func (s *Solver) start(full bool) bool {
 	s.empty()
 	for w := range s.Wholes {
 		if s.weighing && s.allowed[w] && s.Wholes[w].Use == (Use{}) {
@@ -152,8 +153,15 @@ func (s *Solver) start() bool {
 	for i := range s.sites {
 		s.set(int32(i), s.sites[i].menu)
 	}
+	s.have = s.have[:0]
 	for k := range s.Kinds {
-		for range s.Kinds[k].Count {
+		s.have = append(s.have, s.Kinds[k].Count)
+	}
+	if full {
+		s.fill()
+	}
+	for k := range s.Kinds {
+		for range s.have[k] {
 			for !s.insertOne(int32(k), false) && !s.insertOne(int32(k), true) {
 				gains := s.staying()
 				if len(gains) == 0 {
@@ -168,6 +176,75 @@ func (s *Solver) start() bool {
 	}
 	s.broke = s.over(&s.use)
 	return true
+}
+
+// fill places members site by site: the largest that is left, and others that fill up what
+// goes for it, on the site where that costs least for the room that they take. What costs the
+// least for one member leaves scraps.
+func (s *Solver) fill() {
+	s.banned = s.banned[:0]
+	for k := int32(0); int(k) < len(s.Kinds); {
+		if s.have[k] == 0 {
+			k++
+			continue
+		}
+		i, set := s.fullest(k)
+		if i < 0 {
+			return
+		}
+		s.banned = append(s.banned, i)
+		s.take(i, -1)
+		s.complete(i, set, k, true)
+		s.set(i, set)
+	}
+}
+
+// fullest returns the site and the set that cost least for the room that members take there,
+// one of a kind among them, or -1.
+func (s *Solver) fullest(kind int32) (site, set int32) {
+	site = -1
+	var cost, used int64
+	for i := range s.sites {
+		at := &s.sites[i]
+		if !s.takes(int32(i), kind) || slices.Contains(s.banned, int32(i)) {
+			continue
+		}
+		s.needFor(int32(i), s.Kinds[kind].Size)
+		freed := int64(-1) // by a set before it
+		for e := s.next(int32(i), at.menu); e >= 0; e = s.next(int32(i), e+1) {
+			if f := s.freedBy(e)[s.Scarce]; f <= freed || !s.mayGo(int32(i), e, false) {
+				continue
+			} else {
+				freed = f
+			}
+			c, u := s.guide.scalar(s.sets[e].price), s.guide.amount(s.complete(int32(i), e, kind, false))
+			if site < 0 || c*used < cost*u || c*used == cost*u && u > used {
+				site, set, cost, used = int32(i), e, c, u
+			}
+		}
+		s.pay(8)
+	}
+	return site, set
+}
+
+// complete finds members for a site with a set: of each kind from one on as many as there is
+// room for. It returns what they take of the scarce type, and places them if it is to.
+func (s *Solver) complete(i, set, kind int32, place bool) (used int64) {
+	s.spare = append(s.spare[:0], s.roomOf(i)...)
+	addTo(s.spare, s.freedBy(set), +1)
+	for k := kind; int(k) < len(s.Kinds); k++ {
+		if s.have[k] == 0 || !s.takes(i, k) {
+			continue
+		}
+		n := min(s.Kinds[k].fit(s.spare), int64(s.have[k]))
+		addTo(s.spare, s.Kinds[k].Size, -n)
+		used += n * s.Kinds[k].Size[s.Scarce]
+		if place && n > 0 {
+			s.seat(i, k, int32(n))
+			s.have[k] -= int32(n)
+		}
+	}
+	return used
 }
 
 // pick returns the first of some wholes, or the one that frees most: two of those on a site

@@ -116,6 +116,7 @@ func (s *Solver) stopped() bool { return s.purse <= 0 || s.Meter != nil && s.Met
 // prepare makes the plan that of nothing done, below a ceiling.
 func (s *Solver) prepare() {
 	s.mark, s.marks = rows.Zeros(s.mark, len(s.sites)), 0
+	s.guide.begin(s)
 	s.seed = 0x9e3779b97f4a7c15
 	s.pay(int64(len(s.sets) + len(s.items)))
 }
@@ -132,7 +133,7 @@ func (s *Solver) fresh(l ceiling) bool {
 	defer func() { s.purse = purse - (share - s.purse) }()
 	s.begin(l)
 	s.prepare()
-	if !s.start() {
+	if !s.start(true) {
 		return false
 	}
 	return (s.broke == 0 || s.relax(l)) && s.offer()
@@ -153,7 +154,7 @@ func (s *Solver) relax(l ceiling) bool {
 	last := Use{-1}
 	for range rounds {
 		s.begin(l)
-		if s.prepare(); !s.start() {
+		if s.prepare(); !s.start(true) {
 			return false
 		}
 		if s.improve(true); s.broke == 0 || s.stopped() || s.use == last || len(s.Rows) == 1 {
@@ -170,7 +171,7 @@ func (s *Solver) relax(l ceiling) bool {
 	}
 	if s.weighing = false; s.broke > 0 {
 		s.begin(l)
-		if s.prepare(); !s.start() {
+		if s.prepare(); !s.start(true) {
 			return false
 		}
 		s.improve(true)
@@ -185,9 +186,9 @@ func (s *Solver) again(l ceiling) bool {
 	if s.prepare(); !known {
 		return false
 	}
-	if s.jobs() {
+	if s.jobs() || len(s.Kinds) > 1 {
 		was := s.worth()
-		if !s.start() || s.broke > 0 || !s.worth().Less(was) {
+		if !s.start(true) || s.broke > 0 || !s.worth().Less(was) {
 			s.reopen(&s.best)
 		}
 	}
