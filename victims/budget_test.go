@@ -3,11 +3,16 @@
 package victims
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/judge/law"
 )
 
 // left returns what is left of the budget web.
@@ -87,6 +92,42 @@ func TestBudgetEnds(t *testing.T) {
 	if _, ok := c.Budget("web"); ok {
 		t.Error("the budget is still there")
 	}
+}
+
+// TestUnknownBudgets shows that a task may name a budget before it is set: it is listed, counts as
+// the zero Budget, is saved so, and goes with the last task that names it.
+func TestUnknownBudgets(t *testing.T) {
+	c := tableCluster(t)
+	before := c.Clone()
+	require.NoError(t, law.ErrOf(c.AddTask(&Task{Key: "early", Queue: 1, Node: 1, Size: vec{9, 9}, Budgets: []string{"web", "wob"}})))
+	require.Equal(t, []string{"wob"}, slices.Collect(c.UnknownBudgets()))
+	b, ok := c.Budget("wob")
+	require.True(t, ok)
+	require.Zero(t, b)
+	require.ErrorIs(t, c.RemoveBudget("wob"), ErrState)
+
+	id, _ := c.Lookup("early")
+	require.NoError(t, c.Apply(Change{For: "x", Version: c.Version(), Victims: []Victim{{Task: id, Key: "early"}}}))
+	var text bytes.Buffer
+	require.NoError(t, c.Save(&text))
+	loaded, err := Load(&text)
+	require.NoError(t, err)
+	for _, c := range []*Cluster{c, loaded} {
+		b, _ := c.Budget("wob")
+		require.Equal(t, Budget{Left: -1}, b)
+		require.Equal(t, []string{"wob"}, slices.Collect(c.UnknownBudgets()))
+	}
+	require.NoError(t, loaded.SetBudget("wob", Budget{Left: 3, Hard: true}))
+	require.Empty(t, slices.Collect(loaded.UnknownBudgets()))
+	require.NoError(t, loaded.RemoveTask("early"))
+	b, ok = loaded.Budget("wob")
+	require.True(t, ok)
+	require.Equal(t, Budget{Left: 3, Hard: true}, b)
+
+	require.NoError(t, c.Undo())
+	require.NoError(t, c.RemoveTask("early"))
+	require.Empty(t, slices.Collect(c.UnknownBudgets()))
+	require.Equal(t, lookAt(before).String(), lookAt(c).String())
 }
 
 // TestBudgets shows that budgets come in the order of their names, and that

@@ -117,8 +117,9 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 	return nil
 }
 
-// SetBudget adds or replaces a budget; tasks that name it keep it. Errors are an empty
-// name, and a Left below -4611686018427387904.
+// SetBudget adds or replaces a budget, before or after the tasks that name it. Left is taken as
+// it is: if its source does not count marked tasks yet, set it less what they draw. Errors are an
+// empty name, and a Left below -4611686018427387904.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
 	if name == "" {
@@ -131,7 +132,8 @@ func (c *Cluster) SetBudget(name string, b Budget) error {
 	if !ok {
 		row = c.addBudget(name)
 	}
-	c.budgets[row].left, c.budgets[row].hard = b.Left, b.Hard
+	r := &c.budgets[row]
+	r.left, r.hard, r.unset = b.Left, b.Hard, false
 	c.journal.all()
 	c.changed()
 	return nil
@@ -395,7 +397,7 @@ func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 // Room is not asked; a node may be over-committed.
 //
 // Errors are a key that is empty or in use (see [Cluster.SetTask]), a queue that is no
-// leaf, no node or an unknown one, a budget that is unknown or named twice, and values
+// leaf, no node or an unknown one, a budget that has no name or is named twice, and values
 // out of range.
 func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	if t.State >= Granted {

@@ -241,6 +241,7 @@ func (x *clusterMachine) SetBudget(t *rapid.T) {
 	if x.judge(t, x.c.SetBudget(name, b), strconv.Quote(name), wrong) {
 		x.final()
 		x.m.budgets[name] = b
+		delete(x.m.unset, name)
 	}
 }
 

@@ -38,7 +38,9 @@ func rebuilt(c *Cluster) *Cluster {
 	}
 	fresh := NewCluster(tree)
 	for name, b := range c.Budgets() {
-		must(fresh.SetBudget(name, b))
+		if row, _ := c.findBudget(name); !c.budgets[row].unset {
+			must(fresh.SetBudget(name, b))
+		}
 	}
 	closed := c.ClosedNodes(nil)
 	for _, id := range append(slices.Collect(c.Nodes()), closed...) {

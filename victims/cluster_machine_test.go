@@ -108,6 +108,7 @@ func modelSchema(t *rapid.T) *resources.Schema {
 func (x *clusterMachine) Check(t *rapid.T) {
 	x.m.settleRows(x.c)
 	x.m.forget()
+	x.m.settleBudgets()
 	got, want := lookAt(x.c).String(), x.m.picture().String()
 	if got != want {
 		t.Fatalf("cluster\n%s\nwant\n%s", got, want)

@@ -26,6 +26,7 @@ type clusterModel struct {
 	guaranteed map[queue.ID]resources.Limit
 	max        map[queue.ID]resources.Limit
 	budgets    map[string]Budget
+	unset      map[string]bool // of these budgets: tasks name them only
 	minimums   map[string]int // of jobs, those that were set
 	placed     map[string]int // and those of jobs that were placed
 	asks       map[string]modelAsk
@@ -47,7 +48,7 @@ func newClusterModel(tree *queue.Tree) *clusterModel {
 	return &clusterModel{
 		tree: tree, nodes: map[string]Node{}, rows: map[NodeID]string{}, tasks: map[string]modelTask{},
 		guaranteed: map[queue.ID]resources.Limit{}, max: map[queue.ID]resources.Limit{},
-		budgets: map[string]Budget{}, minimums: map[string]int{}, placed: map[string]int{},
+		budgets: map[string]Budget{}, unset: map[string]bool{}, minimums: map[string]int{}, placed: map[string]int{},
 		asks: map[string]modelAsk{}, waits: map[int][]modelVictim{}, blind: map[string]bool{}, unknown: map[string]resources.Vector{},
 	}
 }
@@ -57,7 +58,7 @@ func (m *clusterModel) clone() *clusterModel {
 	c.nodes, c.rows, c.tasks = maps.Clone(m.nodes), maps.Clone(m.rows), maps.Clone(m.tasks)
 	c.guaranteed, c.max, c.budgets = maps.Clone(m.guaranteed), maps.Clone(m.max), maps.Clone(m.budgets)
 	c.minimums, c.placed, c.asks, c.waits = maps.Clone(m.minimums), maps.Clone(m.placed), maps.Clone(m.asks), maps.Clone(m.waits)
-	c.blind, c.unknown = maps.Clone(m.blind), maps.Clone(m.unknown)
+	c.blind, c.unknown, c.unset = maps.Clone(m.blind), maps.Clone(m.unknown), maps.Clone(m.unset)
 	c.order, c.grants = slices.Clone(m.order), slices.Clone(m.grants)
 	return &c
 }
@@ -160,8 +161,8 @@ func (m *clusterModel) badTask(t *Task) []error {
 func (m *clusterModel) badBudgets(names []string) (wrong []error) {
 	seen := map[string]bool{}
 	for _, name := range names {
-		if _, ok := m.budgets[name]; !ok {
-			wrong = append(wrong, ErrUnknown)
+		if name == "" {
+			wrong = append(wrong, ErrEmpty)
 		}
 		if seen[name] {
 			wrong = append(wrong, ErrDuplicate)
@@ -169,6 +170,25 @@ func (m *clusterModel) badBudgets(names []string) (wrong []error) {
 		seen[name] = true
 	}
 	return wrong
+}
+
+// settleBudgets adds budgets that are only named, and forgets those that no task names.
+func (m *clusterModel) settleBudgets() {
+	named := map[string]bool{}
+	for _, t := range m.tasks {
+		for _, name := range t.Budgets {
+			named[name] = true
+			if _, ok := m.budgets[name]; !ok {
+				m.budgets[name], m.unset[name] = Budget{}, true
+			}
+		}
+	}
+	for name := range m.unset {
+		if !named[name] {
+			delete(m.budgets, name)
+			delete(m.unset, name)
+		}
+	}
 }
 
 // spend takes the victim of a plan off its budgets.
@@ -328,7 +348,7 @@ func (m *clusterModel) picture() (p clusterPicture) {
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.budgets)) {
-		p.budgets = append(p.budgets, fmt.Sprint(name, m.budgets[name]))
+		p.budgets = append(p.budgets, fmt.Sprint(name, m.budgets[name], m.unset[name]))
 	}
 	for key, t := range m.tasks {
 		if t.State == Preempting {
@@ -392,8 +412,9 @@ func lookAt(c *Cluster) (p clusterPicture) {
 		p.queues = append(p.queues, queuePicture{t.Usage(q), t.Leaving(q), t.Guaranteed(q), t.Max(q)})
 	}
 	p.capacity = c.Capacity()
+	unknown := slices.Collect(c.UnknownBudgets())
 	for name, b := range c.Budgets() {
-		p.budgets = append(p.budgets, fmt.Sprint(name, b))
+		p.budgets = append(p.budgets, fmt.Sprint(name, b, slices.Contains(unknown, name)))
 	}
 	for key, at := range c.Marked() {
 		p.marked = append(p.marked, fmt.Sprint(key, " ", instant(at)))

@@ -115,7 +115,7 @@ var clusterErrors = []struct {
 	{addTask(func(t *Task) { t.Checkpoint = farAway }), ErrRange,
 		`victims: task "new": checkpoint time 3024-02-29 00:00:00 +0000 UTC: out of range`},
 	{addTask(func(t *Task) { t.Cost = -1 }), ErrAmount, `victims: task "new": cost -1: bad amount`},
-	{addTask(func(t *Task) { t.Budgets = []string{"web", "none"} }), ErrUnknown, `victims: task "new": budget "none": unknown`},
+	{addTask(func(t *Task) { t.Budgets = []string{"web", ""} }), ErrEmpty, `victims: task "new": budget "": empty name`},
 	{addTask(func(t *Task) { t.Budgets = []string{"web", "web"} }), ErrDuplicate, `victims: task "new": budget "web": duplicate key`},
 	{addTask(func(t *Task) { t.State = Granted }), ErrState, `victims: task "new": state granted: wrong state`},
 	{addTask(func(t *Task) { t.State = 9 }), ErrState, `victims: task "new": state State(9): wrong state`},

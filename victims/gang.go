@@ -259,6 +259,8 @@ type budgetRow struct {
 	uses int32 // by so many tasks and grants
 	hard bool
 	live bool
+	// Nobody has set it: it is there as long as tasks name it.
+	unset bool
 }
 
 // A budgetBook is the budgets of a cluster, and the sets of them that tasks name.
@@ -278,7 +280,8 @@ type budgetBook struct {
 	setKey   []byte // scratch
 }
 
-// Budget returns the budget of that name as it stands.
+// Budget returns the budget of that name as it stands: one that is only named is the zero Budget,
+// less the victims of plans.
 func (x *budgetBook) Budget(name string) (Budget, bool) {
 	row, ok := x.findBudget(name)
 	if !ok {
@@ -292,6 +295,18 @@ func (x *budgetBook) Budgets() iter.Seq2[string, Budget] {
 	return func(yield func(string, Budget) bool) {
 		for _, row := range x.budgetOrder {
 			if b := &x.budgets[row]; !yield(b.name, b.budget()) {
+				return
+			}
+		}
+	}
+}
+
+// UnknownBudgets yields the names that tasks give as budgets and nobody has set, sorted. Until
+// then they count as the zero [Budget]. If one stays, look for a misspelt name.
+func (x *budgetBook) UnknownBudgets() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, row := range x.budgetOrder {
+			if b := &x.budgets[row]; b.unset && !yield(b.name) {
 				return
 			}
 		}
@@ -339,11 +354,11 @@ func (x *budgetBook) removeBudget(row int32) {
 	x.budgets[row] = budgetRow{}
 }
 
-// checkBudgets reports names that no budget has, and names that stand twice.
+// checkBudgets reports names that are empty, and names that stand twice.
 func (x *budgetBook) checkBudgets(names []string) error {
 	for i, name := range names {
-		if _, ok := x.findBudget(name); !ok {
-			return fmt.Errorf("budget %q: %w", name, ErrUnknown)
+		if name == "" {
+			return fmt.Errorf("budget %q: %w", name, ErrEmpty)
 		}
 		// A task counts once for a budget. To name it twice is a mistake that
 		// must not cost twice as much.
@@ -355,14 +370,18 @@ func (x *budgetBook) checkBudgets(names []string) error {
 }
 
 // acquireBudgets returns the set of budgets with these names, which are
-// checked, and counts a task that names them.
+// checked, and counts a task that names them. It adds those that nobody has set.
 func (x *budgetBook) acquireBudgets(names []string) (set int32) {
 	if len(names) == 0 {
 		return 0
 	}
 	x.setKey = x.setKey[:0]
 	for _, name := range names {
-		row, _ := x.findBudget(name)
+		row, ok := x.findBudget(name)
+		if !ok {
+			row = x.addBudget(name)
+			x.budgets[row].unset = true
+		}
 		x.budgets[row].uses++
 		x.setKey = binary.LittleEndian.AppendUint32(x.setKey, uint32(row))
 	}
@@ -393,7 +412,11 @@ func (x *budgetBook) releaseBudgets(set int32) {
 		return
 	}
 	for _, row := range x.setRows[set] {
-		x.budgets[row].uses--
+		if b := &x.budgets[row]; b.uses == 1 && b.unset {
+			x.removeBudget(row)
+		} else {
+			b.uses--
+		}
 	}
 	x.sets.release(set)
 }

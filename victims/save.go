@@ -37,6 +37,8 @@ type budgetLine struct {
 	Name string `json:"name"`
 	Left int64  `json:"left"`
 	Hard bool   `json:"hard,omitzero"`
+	// Unset: nobody set it, and tasks name it.
+	Unset bool `json:"unset,omitzero"`
 }
 
 type nodeLine struct {
@@ -168,7 +170,8 @@ func (c *Cluster) Save(w io.Writer) error {
 func (x *index) saveNodes(w *saved.Writer) {
 	for name, b := range x.Budgets() {
 		w.Check("budget", name)
-		w.Line("budget", budgetLine{name, b.Left, b.Hard})
+		row, _ := x.findBudget(name)
+		w.Line("budget", budgetLine{name, b.Left, b.Hard, x.budgets[row].unset})
 	}
 	for i := range x.nodes {
 		n := &x.nodes[i]
@@ -419,7 +422,7 @@ func (x *loader) loadBudget() error {
 		return x.Errorf("budget %q: left %d: %w", l.Name, l.Left, ErrRange)
 	}
 	b := &x.c.budgets[x.c.addBudget(l.Name)]
-	b.left, b.hard = l.Left, l.Hard
+	b.left, b.hard, b.unset = l.Left, l.Hard, l.Unset
 	return nil
 }
 
@@ -496,6 +499,11 @@ func (x *loader) loadTask() error {
 	}
 	if _, _, err := stamp(l.Told, 0); err != nil || !l.Told.IsZero() && State(l.State) != Preempting {
 		return x.Errorf("task %q: state %v, told at %v: %w", l.Key, State(l.State), l.Told, ErrState)
+	}
+	for _, name := range l.Budgets { // also one that nobody set has a line
+		if _, known := c.findBudget(name); !known {
+			return x.Errorf("task %q: budget %q: %w", l.Key, name, ErrUnknown)
+		}
 	}
 	// Checked as a task: a node may have been closed after a grant on it was given.
 	t := Task{
@@ -684,6 +692,11 @@ func (x *loader) finish() error {
 		c.newRow()
 	}
 	c.freeNodes, c.freeTasks = x.nodes.Free, x.tasks.Free
+	for i := range c.budgets {
+		if b := &c.budgets[i]; b.unset && (b.uses == 0 || b.hard) {
+			return fmt.Errorf("budget %q: nobody set it, and %d tasks name it: %w", b.name, b.uses, ErrUnknown)
+		}
+	}
 	for i := range c.waits {
 		if i > 0 && c.waits[i].grants == 0 {
 			return fmt.Errorf("wait %d: no grant waits: %w", i, ErrUnknown)
