@@ -42,8 +42,8 @@
 //  1. Describe the resource types once ([resources.NewSchema]) and the queues
 //     ([queue.New]). Make a cluster of them ([victims.NewCluster]).
 //  2. Tell the cluster as nodes and tasks come, change and go, in any order. If
-//     events may have been missed, say what runs on a node
-//     ([victims.Cluster.SyncNode]).
+//     events may have been missed, say what there is ([victims.Cluster.Sync]), or what runs
+//     on a node ([victims.Cluster.SyncNode]).
 //  3. Call [victims.Planner.Decide] for an ask that waits, with the time; or
 //     [jobs.Planner.Together] for several, which share their victims then.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.

@@ -5,7 +5,9 @@ package victims
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/trees"
@@ -122,20 +124,22 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 // empty name, and a Left below -4611686018427387904.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
-	if name == "" {
-		return fmt.Errorf("victims: budget %q: %w", name, ErrEmpty)
+	if err := checkBudget(name, b); err != nil {
+		return err
 	}
-	if b.Left < leastLeft {
-		return fmt.Errorf("victims: budget %q: left %d: %w", name, b.Left, ErrRange)
-	}
-	row, ok := c.findBudget(name)
-	if !ok {
-		row = c.addBudget(name)
-	}
-	r := &c.budgets[row]
-	r.left, r.hard, r.unset = b.Left, b.Hard, false
+	c.setBudget(name, b)
 	c.journal.all()
 	c.changed()
+	return nil
+}
+
+func checkBudget(name string, b Budget) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("victims: budget %q: %w", name, ErrEmpty)
+	case b.Left < leastLeft:
+		return fmt.Errorf("victims: budget %q: left %d: %w", name, b.Left, ErrRange)
+	}
 	return nil
 }
 
@@ -160,15 +164,22 @@ func (c *Cluster) RemoveBudget(name string) error {
 // and a number below 0 or above 2147483647.
 func (c *Cluster) SetMinMembers(job string, members int) error {
 	c.made()
+	if err := checkMinimum(job, members); err != nil {
+		return err
+	}
+	c.setMinimum(job, int32(members))
+	c.journal.all()
+	c.changed()
+	return nil
+}
+
+func checkMinimum(job string, members int) error {
 	switch {
 	case job == "":
 		return fmt.Errorf("victims: minimum of job %q: %w", job, ErrEmpty)
 	case members < 0 || members > math.MaxInt32:
 		return fmt.Errorf("victims: minimum of job %q: %d: %w", job, members, ErrRange)
 	}
-	c.setMinimum(job, int32(members))
-	c.journal.all()
-	c.changed()
 	return nil
 }
 
@@ -235,16 +246,21 @@ func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	if !there {
 		id = c.newNode(n.Name)
 	}
+	c.openNode(id)
+	c.setNode(id, n)
+	c.journal.all()
+	c.changed()
+	return id, nil
+}
+
+// openNode makes a node that was absent one that is there, last in node order.
+func (c *Cluster) openNode(id NodeID) {
 	c.nodeSeq++
 	c.nodes[id].seq = c.nodeSeq
 	c.nodes[id].absent = false
 	if !c.nodes[id].blind {
 		c.show(id)
 	}
-	c.setNode(id, n)
-	c.journal.all()
-	c.changed()
-	return id, nil
 }
 
 // UpdateNode replaces what is known of a node, but for its tasks and place in node order.
@@ -279,6 +295,14 @@ func (c *Cluster) RemoveNode(name string) (orphans []Orphan, err error) {
 	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
 		return nil, fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
 	}
+	orphans = c.takeNode(id)
+	c.journal.all()
+	c.changed()
+	return orphans, nil
+}
+
+// takeNode takes a node away, and returns whose grants have gone with it.
+func (c *Cluster) takeNode(id NodeID) (orphans []Orphan) {
 	orphans = c.endGrants(id)
 	n := &c.nodes[id]
 	c.setNode(id, &Node{})
@@ -291,9 +315,7 @@ func (c *Cluster) RemoveNode(name string) (orphans []Orphan, err error) {
 		c.setUnknown(id, nil)
 	}
 	c.leaveNode(id)
-	c.journal.all()
-	c.changed()
-	return orphans, nil
+	return orphans
 }
 
 // DropOn ends the grants on a node that is dead and still listed, as [Cluster.RemoveNode] does, and
@@ -328,69 +350,6 @@ func (c *Cluster) endGrants(node NodeID) (orphans []Orphan) {
 		c.delete(id)
 	}
 	return orphans
-}
-
-// A NotTaken is a task that [Cluster.SyncNode] could not take.
-type NotTaken struct {
-	Index int   // in the list of tasks
-	Err   error // as AddTask would return it
-}
-
-// Synced is what came of a [Cluster.SyncNode].
-type Synced struct {
-	NotTaken []NotTaken // in the order of the list
-	// Started has the keys of the tasks that held grants until then, in the order of
-	// the list.
-	Started []string
-}
-
-// SyncNode makes the tasks of a node exactly these, each as by [Cluster.SetTask]; it
-// ignores their Node and NodeName. Use it after a restart, or if you may have missed
-// events. Tasks that are not listed are removed; grants stay. An unknown node becomes a
-// closed one.
-//
-// It returns which grants started, and the tasks that the cluster cannot take. Their room
-// stays taken until the next sync; if a size is bad, the node is closed. Errors are an
-// empty name, and more than 2147483647 nodes. The cost is one change per task.
-func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
-	c.made()
-	if node == "" {
-		return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, ErrEmpty)
-	}
-	id, ok := c.nodeIDs[node]
-	if !ok {
-		if err := c.checkNodes(); err != nil {
-			return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, err)
-		}
-		id = c.newNode(node)
-	}
-	c.setUnknown(id, nil)
-	if c.synced == nil {
-		c.synced = make(map[string]bool)
-	}
-	for i := range tasks {
-		c.synced[tasks[i].Key] = false
-	}
-	c.keepOnly(id, c.synced)
-	var dst Synced
-	for i := range tasks {
-		t := tasks[i]
-		t.Node, t.NodeName = id, ""
-		_, granted := c.LookupGrant(t.Key)
-		if err := c.syncTask(&t, c.synced[t.Key]); err != nil {
-			dst.NotTaken = append(dst.NotTaken, NotTaken{Index: i, Err: err})
-			continue
-		}
-		if c.synced[t.Key] = true; granted {
-			dst.Started = append(dst.Started, t.Key)
-		}
-	}
-	clear(c.synced)
-	c.distrust(id, tasks, dst.NotTaken)
-	c.leaveNode(id)
-	c.journal.node(id)
-	c.changed()
-	return dst, nil
 }
 
 // AddTask adds a copy of a task, in place of a grant of its key, and returns its row.
@@ -526,4 +485,237 @@ func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
 		}
 	}
 	return true
+}
+
+// What lists of what there is make of a cluster: of one node, or of all.
+
+// A NotTaken is a task that a sync could not take.
+type NotTaken struct {
+	Index int   // in the list of tasks
+	Err   error // as SetTask would return it
+}
+
+// Synced is what came of [Cluster.Sync] or [Cluster.SyncNode].
+type Synced struct {
+	NotTaken []NotTaken // in the order of the list
+	// Started has the keys of the tasks that held grants until then, in the order of
+	// the list.
+	Started []string
+	// Removed has the keys of the tasks that were not listed and are gone, sorted.
+	Removed []string
+	// Orphans are those whose grants have gone with nodes that were not listed, node by node.
+	Orphans []Orphan
+}
+
+// SyncNode makes the tasks of a node exactly these, each as by [Cluster.SetTask]; it
+// ignores their Node and NodeName. Use it after a restart, or if you may have missed
+// events. Tasks that are not listed are removed; grants stay. An unknown node becomes a
+// closed one.
+//
+// It returns which grants started, which tasks are gone, and those that the cluster cannot take. Their room
+// stays taken until the next sync; if a size is bad, the node is closed. Errors are an
+// empty name, and more than 2147483647 nodes. The cost is one change per task.
+func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
+	c.made()
+	if node == "" {
+		return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, ErrEmpty)
+	}
+	id, ok := c.nodeIDs[node]
+	if !ok {
+		if err := c.checkNodes(); err != nil {
+			return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, err)
+		}
+		id = c.newNode(node)
+	}
+	c.setUnknown(id, nil)
+	if c.synced == nil {
+		c.synced = make(map[string]bool)
+	}
+	for i := range tasks {
+		c.synced[tasks[i].Key] = false
+	}
+	var dst Synced
+	dst.Removed = c.keepOnly(id, c.synced)
+	for i := range tasks {
+		t := tasks[i]
+		t.Node, t.NodeName = id, ""
+		_, granted := c.LookupGrant(t.Key)
+		if err := c.syncTask(&t, c.synced[t.Key]); err != nil {
+			dst.NotTaken = append(dst.NotTaken, NotTaken{Index: i, Err: err})
+			continue
+		}
+		if c.synced[t.Key] = true; granted {
+			dst.Started = append(dst.Started, t.Key)
+		}
+	}
+	clear(c.synced)
+	c.distrust(id, tasks, dst.NotTaken)
+	c.leaveNode(id)
+	c.journal.node(id)
+	c.changed()
+	return dst, nil
+}
+
+// A Listing is all that there is. Tasks name their nodes, which may be such that are not listed,
+// and budgets, in any order.
+type Listing struct {
+	Nodes    []Node            // those that are there keep their place in node order, others come last
+	Tasks    []Task            // without grants
+	Budgets  map[string]Budget // nil: they stay as they are
+	Minimums map[string]int    // by job, as of [Cluster.SetMinMembers]; nil: they stay as they are
+}
+
+// Sync makes a cluster be as listed, as one change: for a resync, or after [Load]. Each node,
+// task, budget and minimum is as by its own verb. What is not listed goes: tasks, nodes as by
+// [Cluster.RemoveNode], budgets and minimums. Grants stay, but those of nodes that go, and so do
+// marks, and minimums that came with grants.
+//
+// It returns what came of it. After a crash: Load; Sync; requeue what Removed names, unless it
+// ended; stop again whatever is [Cluster.Marked]. Room of tasks that the cluster cannot take is
+// kept as by [Cluster.SyncNode]. Errors are those of nodes, budgets and minimums, and change
+// nothing. The cost is one change per task, node and budget.
+func (c *Cluster) Sync(l Listing) (Synced, error) {
+	c.made()
+	if err := c.checkListing(&l); err != nil {
+		return Synced{}, err
+	}
+	dst := Synced{Removed: c.keepTasks(l.Tasks)}
+	listed := c.syncNodes(l.Nodes)
+	c.syncTasks(&dst, l.Tasks)
+	for n := range c.nodes {
+		if id := NodeID(n); c.nodes[n].live && !c.nodes[n].absent && !listed[id] {
+			dst.Orphans = append(dst.Orphans, c.takeNode(id)...)
+		}
+	}
+	if l.Budgets != nil {
+		c.keepBudgets(l.Budgets)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Budgets)) {
+		c.setBudget(name, l.Budgets[name])
+	}
+	if l.Minimums != nil {
+		c.keepMinimums(l.Minimums)
+	}
+	for _, job := range slices.Sorted(maps.Keys(l.Minimums)) {
+		c.setMinimum(job, int32(l.Minimums[job]))
+	}
+	c.journal.all()
+	c.changed()
+	return dst, nil
+}
+
+// checkListing reports what is wrong with a listing but for its tasks.
+func (c *Cluster) checkListing(l *Listing) error {
+	seen := make(map[string]bool, len(l.Nodes))
+	sum := make(resources.Vector, c.types)
+	for i := range l.Nodes {
+		n := &l.Nodes[i]
+		switch {
+		case n.Name == "":
+			return fmt.Errorf("victims: node %q: %w", n.Name, ErrEmpty)
+		case seen[n.Name]:
+			return fmt.Errorf("victims: node %q: %w", n.Name, ErrDuplicate)
+		}
+		seen[n.Name] = true
+		if err := c.checkSize(n.Capacity); err != nil {
+			return fmt.Errorf("victims: node %q: capacity %w", n.Name, err)
+		}
+		for t := range sum {
+			if sum[t] += n.Capacity.At(t); sum[t] < 0 {
+				return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, c.Schema().Name(t), ErrRange)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Budgets)) {
+		if err := checkBudget(name, l.Budgets[name]); err != nil {
+			return err
+		}
+	}
+	for _, job := range slices.Sorted(maps.Keys(l.Minimums)) {
+		if err := checkMinimum(job, l.Minimums[job]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepTasks removes the tasks that are not listed, and returns their keys, sorted.
+func (c *Cluster) keepTasks(tasks []Task) (removed []string) {
+	listed := make(map[string]bool, len(tasks))
+	for i := range tasks {
+		listed[tasks[i].Key] = true
+	}
+	for id := range c.Tasks() {
+		if r := &c.tasks[id]; r.state != Granted && !listed[r.key] {
+			removed = append(removed, r.key)
+		}
+	}
+	slices.Sort(removed)
+	for _, key := range removed {
+		id, _ := c.Lookup(key)
+		c.remove(id)
+	}
+	return removed
+}
+
+// syncNodes makes nodes be as listed, and returns which these are.
+func (c *Cluster) syncNodes(nodes []Node) (listed map[NodeID]bool) {
+	listed = make(map[NodeID]bool, len(nodes))
+	for i := range nodes {
+		n := &nodes[i]
+		id, there := c.nodeIDs[n.Name]
+		if !there {
+			id = c.newNode(n.Name)
+		}
+		if !there || c.nodes[id].absent {
+			c.openNode(id)
+		}
+		c.setNode(id, n)
+		listed[id] = true
+	}
+	return listed
+}
+
+// syncTasks puts tasks on their nodes. What was unknown of nodes is known then, but for tasks
+// that could not be put.
+func (c *Cluster) syncTasks(dst *Synced, tasks []Task) {
+	for n := range c.nodes {
+		if c.nodes[n].live {
+			c.distrust(NodeID(n), nil, nil)
+		}
+	}
+	done := make(map[string]bool, len(tasks))
+	not := map[NodeID][]NotTaken{}
+	for i := range tasks {
+		t := tasks[i]
+		if t.NodeName != "" {
+			id, known := c.nodeIDs[t.NodeName]
+			if !known {
+				id = c.newNode(t.NodeName)
+			}
+			t.Node, t.NodeName = id, ""
+		}
+		_, granted := c.LookupGrant(t.Key)
+		err := c.syncTask(&t, done[t.Key])
+		if err == nil {
+			if done[t.Key] = true; granted {
+				dst.Started = append(dst.Started, t.Key)
+			}
+			continue
+		}
+		if id, there := c.Lookup(t.Key); there && !done[t.Key] {
+			c.delete(id) // it is not where it was either
+		}
+		n := NotTaken{Index: i, Err: err}
+		dst.NotTaken = append(dst.NotTaken, n)
+		if 0 < t.Node && int(t.Node) < len(c.nodes) && c.nodes[t.Node].live {
+			not[t.Node] = append(not[t.Node], n)
+			c.distrust(t.Node, tasks, not[t.Node])
+		}
+	}
+	for n := range c.nodes {
+		if c.nodes[n].live {
+			c.leaveNode(NodeID(n))
+		}
+	}
 }

@@ -3,6 +3,7 @@
 package victims
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -155,4 +156,65 @@ func TestSyncNode(t *testing.T) {
 	require.NoError(t, err)
 	_, ok = c.LookupNode("n7")
 	require.False(t, ok, "nothing is known of it")
+}
+
+// TestSync shows what becomes of tasks that a listing has and a cluster cannot take, and of wrong
+// listings.
+func TestSync(t *testing.T) {
+	c := tableCluster(t)
+	var nodes []Node
+	for id := range c.Nodes() {
+		nodes = append(nodes, c.Node(id))
+	}
+	before, version := lookAt(c).String(), c.Version()
+	for _, test := range []struct {
+		l    Listing
+		is   error
+		text string
+	}{
+		{Listing{Nodes: []Node{{}}}, ErrEmpty, `victims: node "": empty name`},
+		{Listing{Nodes: []Node{nodes[0], nodes[0]}}, ErrDuplicate, `victims: node "n1": duplicate key`},
+		{Listing{Nodes: []Node{{Name: "x", Capacity: vec{-1}}}}, ErrAmount, `victims: node "x": capacity gpu -1: bad amount`},
+		{Listing{Nodes: []Node{{Name: "x", Capacity: vec{math.MaxInt64}}, nodes[0]}}, ErrRange, `victims: node "n1": capacity of all nodes: gpu: out of range`},
+		{Listing{Budgets: map[string]Budget{"": {}}}, ErrEmpty, `victims: budget "": empty name`},
+		{Listing{Minimums: map[string]int{"j": -1}}, ErrRange, `victims: minimum of job "j": -1: out of range`},
+	} {
+		_, err := c.Sync(test.l)
+		require.ErrorIs(t, err, test.is)
+		require.EqualError(t, err, test.text)
+		require.Equal(t, version, c.Version())
+		require.Equal(t, before, lookAt(c).String())
+	}
+	synced, err := c.Sync(Listing{Nodes: nodes, Tasks: []Task{
+		{Key: "leave", Queue: 1, NodeName: "n2", Size: vec{1, 1}},
+		{Key: "run", Queue: 0, NodeName: "n2", Size: vec{1, 2}},
+		{Key: "odd", Queue: 1, NodeName: "n7", Size: vec{-1}},
+		{Key: "leave", Queue: 1, NodeName: "n1", Size: vec{1}},
+		{Key: "nowhere", Queue: 1},
+	}})
+	require.NoError(t, err)
+	var not []int
+	for _, n := range synced.NotTaken {
+		not = append(not, n.Index)
+	}
+	require.Equal(t, []int{1, 2, 3, 4}, not)
+	id, _ := c.Lookup("leave")
+	require.Equal(t, Preempting, c.State(id), "it has moved, and is marked")
+	require.Equal(t, "n2", c.NodeName(c.NodeOf(id)))
+	_, ok := c.Lookup("run")
+	require.False(t, ok, "it is not where it was either")
+	require.Equal(t, vec{1, 2}, c.UnknownUsage(nil, 2))
+	_, held := c.LookupGrant("grant")
+	require.True(t, held)
+	n7, ok := c.LookupNode("n7")
+	require.True(t, ok)
+	require.True(t, c.Closed(n7), "nobody knows what is used there")
+	_, ok = c.Budget("web")
+	require.True(t, ok, "nil budgets stay")
+
+	synced, err = c.Sync(Listing{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"leave"}, synced.Removed)
+	require.Equal(t, []Orphan{{Ask: "grant"}}, synced.Orphans)
+	require.Zero(t, c.TaskLen()+c.NodeLen()+len(c.ClosedNodes(nil)))
 }

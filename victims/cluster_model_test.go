@@ -27,8 +27,8 @@ type clusterModel struct {
 	max        map[queue.ID]resources.Limit
 	budgets    map[string]Budget
 	unset      map[string]bool // of these budgets: tasks name them only
-	minimums   map[string]int // of jobs, those that were set
-	placed     map[string]int // and those of jobs that were placed
+	minimums   map[string]int  // of jobs, those that were set
+	placed     map[string]int  // and those of jobs that were placed
 	asks       map[string]modelAsk
 	waits      map[int][]modelVictim
 	lastWait   int

@@ -5,11 +5,14 @@ package victims
 import (
 	"errors"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -92,6 +95,117 @@ func (x *clusterMachine) SyncNode(t *rapid.T) {
 	if got := slices.Sorted(slices.Values(synced.Started)); !slices.Equal(started, got) {
 		t.Fatalf("started: %q, want %q", got, started)
 	}
+}
+
+// rowsOf are numbers of nodes in a picture.
+var rowsOf = regexp.MustCompile(`node [0-9]+ `)
+
+// Sync says what there is in one call, and by the verbs for each, of two clones: they are alike.
+func (x *clusterMachine) Sync(t *rapid.T) {
+	l := Listing{
+		Budgets:  map[string]Budget{"web": {Left: 1}, "db": {Hard: true}},
+		Minimums: map[string]int{"a": 2, "b": 0},
+	}
+	names := []string{"n1", "n2", "n3", "n4"}
+	inList := map[string]bool{}
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, -1, rapid.ID[string]).Draw(t, "nodes") {
+		n := drawNode(t)
+		n.Name, n.Capacity = name, resources.Vector{int64(between(t, "capacity", 0, 9))}
+		l.Nodes, inList[name] = append(l.Nodes, n), true
+	}
+	listed := map[string]bool{}
+	for range between(t, "tasks", 0, 5) {
+		task := x.drawTask(t)
+		task.NodeName, task.Size = rapid.SampledFrom(names).Draw(t, "node"), resources.Vector{1}
+		if len(x.badPut(&task)) == 0 && !listed[task.Key] {
+			l.Tasks, listed[task.Key] = append(l.Tasks, task), true
+		}
+	}
+	one, each := x.c.Clone(), x.c.Clone()
+	synced, err := one.Sync(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(synced.NotTaken) > 0 {
+		return // grants are very large
+	}
+	check := func(err error) {
+		if err != nil && !errors.Is(err, ErrUnknown) {
+			t.Fatal(err)
+		}
+	}
+	var removed, started []string
+	for id := range each.Tasks() {
+		if task := each.TaskView(id); task.State != Granted && !listed[task.Key] {
+			removed = append(removed, task.Key)
+		}
+	}
+	slices.Sort(removed)
+	for _, key := range removed {
+		check(each.RemoveTask(key))
+	}
+	for _, name := range names {
+		check(each.UpdateNode(&Node{Name: name}))
+		if id, ok := each.LookupNode(name); ok { // nothing is unknown
+			var tasks []Task
+			for task := range each.TasksOn(id) {
+				if each.State(task) != Granted {
+					tasks = append(tasks, each.Task(task))
+				}
+			}
+			check(law.ErrOf(each.SyncNode(name, tasks)))
+		}
+	}
+	for i := range l.Nodes {
+		if _, err := each.AddNode(&l.Nodes[i]); err != nil {
+			check(each.UpdateNode(&l.Nodes[i]))
+		}
+	}
+	for i := range l.Tasks {
+		if _, held := each.LookupGrant(l.Tasks[i].Key); held {
+			started = append(started, l.Tasks[i].Key)
+		}
+		check(law.ErrOf(each.SetTask(&l.Tasks[i])))
+	}
+	orphans := 0
+	for _, name := range names {
+		if !inList[name] {
+			gone, err := each.RemoveNode(name)
+			check(err)
+			orphans += len(gone)
+		}
+	}
+	for _, name := range budgetNames[:3] {
+		if _, ok := l.Budgets[name]; !ok {
+			check(each.SetBudget(name, Budget{})) // or it is only named, which see below
+		}
+	}
+	for name, b := range l.Budgets {
+		check(each.SetBudget(name, b))
+	}
+	for job := range x.m.minimums {
+		check(each.SetMinMembers(job, 0))
+	}
+	for job, n := range l.Minimums {
+		check(each.SetMinMembers(job, n))
+	}
+	picture := func(c *Cluster) string {
+		p := lookAt(c)
+		p.budgets = slices.DeleteFunc(p.budgets, func(s string) bool { return strings.HasPrefix(s, "api{0 false}") })
+		return rowsOf.ReplaceAllString(p.String(), "node ")
+	}
+	if a, b := picture(one), picture(each); a != b {
+		t.Fatalf("%+v\nin one call\n%s\neach by itself\n%s", l, a, b)
+	}
+	if !slices.Equal(removed, synced.Removed) || !slices.Equal(started, synced.Started) || orphans != len(synced.Orphans) {
+		t.Fatalf("%+v, want removed %q, started %q, %d orphans", synced, removed, started, orphans)
+	}
+	for _, job := range taskKeys {
+		if a, b := one.MinMembers(job), each.MinMembers(job); a != b {
+			t.Fatalf("job %q needs %d members, each by itself %d", job, a, b)
+		}
+	}
+	checkLists(t, one)
 }
 
 // syncModel puts task after task, and holds the cluster to what it did not take.

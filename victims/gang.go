@@ -346,6 +346,29 @@ func (x *budgetBook) addBudget(name string) int32 {
 	return row
 }
 
+// setBudget makes a budget be as given, whether it is new or not.
+func (x *budgetBook) setBudget(name string, b Budget) {
+	row, ok := x.findBudget(name)
+	if !ok {
+		row = x.addBudget(name)
+	}
+	r := &x.budgets[row]
+	r.left, r.hard, r.unset = b.Left, b.Hard, false
+}
+
+// keepBudgets forgets budgets that are not listed; those that tasks name are unset then.
+func (x *budgetBook) keepBudgets(listed map[string]Budget) {
+	for _, row := range slices.Clone(x.budgetOrder) {
+		b := &x.budgets[row]
+		if _, ok := listed[b.name]; ok || b.unset {
+			continue
+		}
+		if b.left, b.hard, b.unset = 0, false, true; b.uses == 0 {
+			x.removeBudget(row)
+		}
+	}
+}
+
 // removeBudget removes a budget that no task names.
 func (x *budgetBook) removeBudget(row int32) {
 	at := slices.Index(x.budgetOrder, row)

@@ -260,15 +260,18 @@ func swapOut(list []TaskID, at int32) (_ []TaskID, last TaskID) {
 	return list[:len(list)-1], last
 }
 
-// keepOnly removes the tasks of a node whose keys are not listed.
-func (x *index) keepOnly(id NodeID, listed map[string]bool) {
+// keepOnly removes the tasks of a node whose keys are not listed, and returns their keys, sorted.
+func (x *index) keepOnly(id NodeID, listed map[string]bool) (removed []string) {
 	// From the end, since the last one takes the place of one that is removed.
 	for i := len(x.nodes[id].tasks) - 1; i >= 0; i-- {
 		row := x.nodes[id].tasks[i]
 		if _, ok := listed[x.tasks[row].key]; !ok && x.tasks[row].state != Granted {
+			removed = append(removed, x.tasks[row].key)
 			x.delete(row)
 		}
 	}
+	slices.Sort(removed)
+	return removed
 }
 
 // syncTask puts a task on its node, unless one of its key was just put there. A task that

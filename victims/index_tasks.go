@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -319,6 +320,16 @@ func (x *minimumBook) noteMinimum(job int32, m jobMinimum) {
 
 func (x *minimumBook) copyFrom(y *minimumBook) {
 	x.minimums, x.gangs = reuse(x.minimums, y.minimums), y.gangs
+}
+
+// keepMinimums forgets the minimums that were set and are not listed.
+func (x *taskTable) keepMinimums(listed map[string]int) {
+	for _, name := range slices.Sorted(maps.Keys(x.jobs.ids)) {
+		job := x.jobs.ids[name]
+		if _, ok := listed[name]; !ok && int(job) < len(x.minimums) && x.minimums[job].set {
+			x.setMinimum(name, 0)
+		}
+	}
 }
 
 // setMinimum sets the minimum of a job; with 0 it has none.
