@@ -25,6 +25,9 @@ type Unit struct {
 	Cost []int64
 	// Bounds are indices of the Problem.Bounds that hold it.
 	Bounds []int
+	// Draws is what each of them sums, at least 0; nil is Size. A gang frees more in its queue
+	// than on the node in question.
+	Draws resources.Vector
 }
 
 // A Problem asks for the cheapest set of units whose sizes sum to at least Need in every type.
@@ -63,6 +66,7 @@ type Solver struct {
 	limit     cost.Total
 	bounds    []int32 // of the units, one after another
 	parts     []units.Part
+	none      [resources.MaxTypes]int64 // zeros, always
 	sequence  []int8
 }
 
@@ -144,11 +148,12 @@ func (s *Solver) state(p *Problem, levels int) {
 		s.sequence = append(s.sequence, level)
 	}
 	q.Order = cost.Order{Max: 1<<min(p.Maxima, levels) - 1, Count: levels, Sequence: s.sequence}
-	n := 0
+	n, types := 0, 0
 	for i := range p.Units {
-		n += len(p.Units[i].Bounds)
+		n, types = n+len(p.Units[i].Bounds), max(types, len(p.Units[i].Draws))
 	}
-	s.bounds, s.parts = slices.Grow(s.bounds[:0], n), slices.Grow(s.parts[:0], len(p.Units))
+	q.Capacity = s.none[:types] // so that all types count
+	s.bounds, s.parts = slices.Grow(s.bounds[:0], n), slices.Grow(s.parts[:0], 2*len(p.Units))
 	for i := range p.Units {
 		u := &p.Units[i]
 		x := units.Unit{Key: u.Key, Size: u.Size, Needs: need}
@@ -159,10 +164,14 @@ func (s *Solver) state(p *Problem, levels int) {
 			s.bounds = append(s.bounds, int32(b))
 		}
 		x.Bounds = s.bounds[from:len(s.bounds):len(s.bounds)]
-		if len(x.Bounds) > 1 {
-			// Bounds of parts need not be nested.
+		// Bounds of parts need not be nested, and one that gives nothing may take.
+		switch at := len(s.parts); {
+		case u.Draws != nil:
+			s.parts = append(s.parts, units.Part{Size: x.Size, Needs: need}, units.Part{Size: u.Draws, Bounds: x.Bounds})
+			x.Parts = s.parts[at:]
+		case len(x.Bounds) > 1:
 			s.parts = append(s.parts, units.Part{Size: x.Size, Needs: need, Bounds: x.Bounds})
-			x.Parts = s.parts[len(s.parts)-1:]
+			x.Parts = s.parts[at:]
 		}
 		q.Units = append(q.Units, x)
 	}
@@ -205,7 +214,7 @@ func check(p *Problem, levels int) {
 		panic(fmt.Sprintf("cover: %d maxima of %d levels", p.Maxima, levels))
 	}
 	var sums [maxLevels]int64
-	var size [resources.MaxTypes]int64
+	var size, draws [resources.MaxTypes]int64
 	for i := range p.Units {
 		u := &p.Units[i]
 		if len(u.Cost) != levels {
@@ -219,6 +228,11 @@ func check(p *Problem, levels int) {
 		for t, v := range u.Size {
 			if size[t] += v; v < 0 || size[t] < 0 {
 				panic(fmt.Sprintf("cover: unit %q: type %d: a size of %d is negative or too much", u.Key, t, v))
+			}
+		}
+		for t, v := range u.Draws {
+			if draws[t] += v; v < 0 || draws[t] < 0 {
+				panic(fmt.Sprintf("cover: unit %q: type %d: a draw of %d is negative or too much", u.Key, t, v))
 			}
 		}
 		for _, b := range u.Bounds {

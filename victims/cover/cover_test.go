@@ -33,11 +33,14 @@ func draw(t *rapid.T, name string, of shape) *cover.Problem {
 	p := &cover.Problem{Need: vector(name + " need"), Maxima: of.maxima}
 	for range rapid.IntRange(0, 2).Draw(t, "bounds") {
 		p.Bounds = append(p.Bounds, resources.Limit{
-			Value: vector("room"), Defined: resources.Mask(rapid.IntRange(0, 3).Draw(t, "defined")),
+			Value: vector("room"), Defined: resources.Mask(rapid.IntRange(0, 7).Draw(t, "defined")),
 		})
 	}
 	for i := range rapid.IntRange(0, 7).Draw(t, "units") {
 		u := cover.Unit{Key: fmt.Sprint(name, rapid.IntRange(0, 9).Draw(t, "key"), "-", i), Size: vector("size")}
+		if rapid.IntRange(0, 3).Draw(t, "draws") == 0 {
+			u.Draws = append(vector("draws"), small.Draw(t, "draws"))[:rapid.IntRange(0, 3).Draw(t, "types")]
+		}
 		for level := range of.levels {
 			v := small.Draw(t, "level")
 			if level < p.Maxima {
@@ -79,7 +82,11 @@ func cheapest(p *cover.Problem) (best *set) {
 			u := &p.Units[i]
 			freed = resources.Add(nil, freed, u.Size)
 			for _, b := range u.Bounds {
-				taken[b] = resources.Add(nil, taken[b], u.Size)
+				draws := u.Draws
+				if draws == nil {
+					draws = u.Size
+				}
+				taken[b] = resources.Add(nil, taken[b], draws)
 			}
 			for level, v := range u.Cost {
 				switch {
@@ -95,7 +102,7 @@ func cheapest(p *cover.Problem) (best *set) {
 		}
 		slices.Sort(s.keys)
 		lawful := true
-		for t := range 2 {
+		for t := range 3 {
 			lawful = lawful && freed.At(t) >= p.Need.At(t)
 			for b, room := range p.Bounds {
 				if most, ok := room.Bound(t); ok {
@@ -229,6 +236,7 @@ func TestSolver_Panics(t *testing.T) {
 		`cover: unit "b": a cost of 0 levels, and "a" has 1`:                               unit(func(u *cover.Unit) { u.Cost = nil }),
 		`cover: unit "b": level 0: -1 is negative or too much`:                             unit(func(u *cover.Unit) { u.Cost[0] = -1 }),
 		fmt.Sprintf(`cover: unit "b": level 0: %d is negative or too much`, most):          unit(func(u *cover.Unit) { u.Cost[0] = most }),
+		`cover: unit "b": type 0: a draw of -1 is negative or too much`:                    unit(func(u *cover.Unit) { u.Draws = resources.Vector{-1} }),
 		`cover: unit "b": type 0: a size of -1 is negative or too much`:                    unit(func(u *cover.Unit) { u.Size[0] = -1 }),
 		fmt.Sprintf(`cover: unit "b": type 0: a size of %d is negative or too much`, most): unit(func(u *cover.Unit) { u.Size[0] = most }),
 		`cover: unit "b": bound 0 of 0`:                                                    unit(func(u *cover.Unit) { u.Bounds = []int{0} }),
