@@ -70,6 +70,10 @@ type Task struct {
 	Movable      bool // it can be started again elsewhere; see package jobs/moves
 	Class        int  // as in [Ask], for moves
 
+	// MovesTo is told by [Cluster.Task] alone: the node on which a task that was told to stop starts
+	// again, once it has gone and its grant starts; "" for a victim. Requeue victims only.
+	MovesTo string
+
 	// Job is the job that the task is a member of, or ""; see [Cluster.SetMinMembers].
 	Job string
 	// NonPreemptible: no other job may take it. Asks and quotas may.

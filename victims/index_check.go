@@ -288,15 +288,21 @@ func (e unknownRow) Error() string {
 }
 
 // Task returns a copy of a task or granted ask, its times in UTC. It allocates; see
-// [Cluster.TaskView].
-func (x *taskTable) Task(id TaskID) Task {
+// [Cluster.TaskView]. The cost is linear in grants for a task that is leaving.
+func (x *index) Task(id TaskID) Task {
 	t := x.TaskView(id)
 	t.Size = slices.Clone(t.Size)
 	t.Budgets = slices.Clone(t.Budgets)
+	if !t.State.leaving() {
+		return t
+	}
+	if i := slices.IndexFunc(x.grants, func(g grantRow) bool { return g.mover == t.Key }); i >= 0 {
+		t.MovesTo = x.nodes[x.tasks[x.grants[i].task].node].name
+	}
 	return t
 }
 
-// TaskView is [Cluster.Task] without allocating; Size and Budgets are views.
+// TaskView is [Cluster.Task] without allocating, and without MovesTo; Size and Budgets are views.
 func (x *taskTable) TaskView(id TaskID) Task {
 	r := x.rowOf(id)
 	t := Task{

@@ -40,6 +40,7 @@ func TestVerbs_Moves(t *testing.T) {
 				require.Len(t, d.Moves, 1)
 				require.Len(t, d.Decision.Plan.Victims, 1)
 				require.NoError(t, c.Apply(d.change()))
+				require.Equal(t, [2]string{"n2", ""}, [2]string{movesTo(c, "mover"), movesTo(c, "slow")})
 				require.NoError(t, test.mover(c))
 				if saved {
 					var text bytes.Buffer
@@ -58,9 +59,11 @@ func TestVerbs_Moves(t *testing.T) {
 				id, there := c.Lookup("mover")
 				if !held {
 					require.Equal(t, victims.Running, c.State(id))
+					require.Empty(t, movesTo(c, "mover"))
 					return
 				}
 				if there {
+					require.Equal(t, "n2", movesTo(c, "mover"))
 					require.Equal(t, []string{"mover"}, place.Leaving)
 					require.EqualError(t, c.Start("mover+", world.Epoch), `victims: start of "mover+": "mover" has not gone: no room`)
 					require.NoError(t, c.RemoveTask("mover"))
@@ -71,4 +74,10 @@ func TestVerbs_Moves(t *testing.T) {
 			})
 		}
 	}
+}
+
+// movesTo returns where a task starts again that was told to stop.
+func movesTo(c *victims.Cluster, key string) string {
+	id, _ := c.Lookup(key)
+	return c.Task(id).MovesTo
 }
