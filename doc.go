@@ -124,9 +124,9 @@
 //
 // Least running times: Exempt, or package toleration.
 //
-// Preemption inside one queue: [victims.OwnLeaf]. One leaf, no guarantees and strict
+// Preemption inside one queue: [queue.WithinQueue]. One leaf, no guarantees and strict
 // priority are what Kubernetes has. Inside a tenant whose leaves have no guarantees:
-// [victims.OwnBranch] by priority; shares of the tenant's guarantee among equals.
+// [queue.Branch] by priority; shares of the tenant's guarantee among equals.
 //
 // Pools of nodes: a filter if asks choose between them, a resource type each if queues
 // are guaranteed amounts of them, a cluster each if they share nothing.
@@ -135,7 +135,7 @@
 // share (DESIGN.md, Domains).
 //
 // Generous guarantees of cpu and memory that keep gpus from coming back:
-// [victims.Rules].Scarce, of the types that [queue.Scarce] finds (DESIGN.md, Scarce types).
+// [victims.Options].Scarce, of the types that [queue.Scarce] finds (DESIGN.md, Scarce types).
 //
 // Weights instead of guarantees: [queue.FairShares] become the guarantees of leaves
 // ([victims.Cluster.SetGuarantees]). Divide again when work comes or goes, not when a
@@ -166,7 +166,7 @@
 //     needs such a task, and then as few of them as possible, unless Plan.Proof is
 //     NoProof.
 //  2. Work of other queues never takes a queue below its guarantee, or below what it has
-//     if that is less: at every level, in every type that counts (all, or Rules.Scarce).
+//     if that is less: at every level, in every type that counts (all, or Options.Scarce).
 //     Nor does its own, exceptions apart. The ask counts as usage.
 //  3. Never the same application.
 //  4. Only a queue under its guarantee triggers: in every type of the ask that is
@@ -181,7 +181,7 @@
 //
 // Exceptions:
 //
-//   - If its leaf says so (preemption.own-leaf, or OwnLeaf), an ask may take less important
+//   - If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important
 //     work of its leaf or branch without a guarantee, and its queues further below theirs:
 //     one guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. A
 //     guarantee that is met stays met. This is a second stage, if there is no other plan;

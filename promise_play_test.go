@@ -58,7 +58,7 @@ func play(t *rapid.T) *played {
 		p.must(cluster.SetMinMembers(j.Key, max(j.MinMembers, 1)))
 	}
 	p.asks.Blockers = p.blockers
-	p.gangs = jobs.Planner{Cluster: cluster, Rules: p.asks.Rules}
+	p.gangs = jobs.Planner{Cluster: cluster, Options: p.asks.Options}
 	p.moves.Asks, p.moves.Any = p.asks, true
 	world.LetMove(cluster, 0, func(key string) bool { id, _ := cluster.Lookup(key); return id%3 > 0 })
 	events := []func(){p.decideAsk, p.decideJob, p.decideTogether, p.lower, p.finish, p.start}
@@ -98,9 +98,9 @@ func (p *played) enter(asks []world.Ask) {
 }
 
 // blockers names those on a node that hold a port of an ask.
-func (p *played) blockers(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID {
-	for id := range p.cluster.TasksOn(node) {
-		if slices.ContainsFunc(p.ports[p.cluster.Key(id)], func(port string) bool { return slices.Contains(p.ports[ask.Key], port) }) {
+func (p *played) blockers(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+	for id := range p.cluster.TasksOn(q.Node) {
+		if slices.ContainsFunc(p.ports[p.cluster.Key(id)], func(port string) bool { return slices.Contains(p.ports[q.Ask.Key], port) }) {
 			dst = append(dst, id)
 		}
 	}
@@ -166,7 +166,7 @@ func (p *played) decideJob() {
 	x := p.taking(j.Queue, j.Priority)
 	x.byPriority = p.gangs.ByPriority
 	for _, at := range d.Plan.Placements {
-		if !at.Further {
+		if !at.Extra {
 			x.bring(p, j.Members[at.Member].Size)
 		}
 	}

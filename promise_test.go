@@ -21,7 +21,7 @@ import (
 
 // promise is what README.md guarantees to queues. Exceptions are apart.
 var promise = []string{
-	"Work of other queues never takes a queue below its guarantee, or below what it has if that is less: at every level, in every type that counts (all, or Rules.Scarce).",
+	"Work of other queues never takes a queue below its guarantee, or below what it has if that is less: at every level, in every type that counts (all, or Options.Scarce).",
 	"Only a queue under its guarantee takes from others (one task may carry it over), and only one over its guarantee gives.",
 }
 
@@ -32,7 +32,7 @@ type exception struct {
 }
 
 var exceptions = []exception{
-	{"If its leaf says so (preemption.own-leaf, or OwnLeaf), an ask may take less important work of its leaf or branch without a guarantee", ownWork},
+	{"If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important work of its leaf or branch without a guarantee", ownWork},
 	{"and its queues further below theirs: one guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. " +
 		"A guarantee that is met stays met.", ownGuarantee},
 	{"An ask that can run on one node only may take from guarantees and across fences.", func(_ *played, x *taking, _ *complaint) bool { return x.required }},

@@ -108,8 +108,8 @@ var hostMinimums = map[string]int{"j": 1, "jj": 2}
 func newHost(c *victims.Cluster) *host {
 	return &host{
 		now: world.Epoch, cluster: c, timing: quota.NewTiming(c.Tree()),
-		planner:  victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
-		gangs:    jobs.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
+		planner:  victims.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met}},
+		gangs:    jobs.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met}},
 		enforcer: quota.Enforcer{Cluster: c},
 	}
 }

@@ -196,7 +196,7 @@ func savedHost(t *testing.T) *host {
 			ch.Victims = append(ch.Victims, victims.Victim{Task: task, Key: key})
 		}
 		for _, a := range asks {
-			ch.Places = append(ch.Places, victims.Place{Ask: a, Node: id})
+			ch.Places = append(ch.Places, victims.ChangePlace{Ask: a, Node: id})
 		}
 		return ch
 	}

@@ -90,7 +90,7 @@ func TestNoAllocsRules(t *testing.T) {
 		for _, k := range []int64{1, 4} {
 			s := hard(k, "a plan")
 			require.Equal(t, victims.Preempts, s.Decision.Outcome)
-			a := victims.Auditor{Cluster: c, Rules: victims.Rules{Filter: s.Planner.Filter, OwnLeaf: s.Planner.OwnLeaf}, Blockers: s.Planner.Blockers}
+			a := victims.Auditor{Cluster: c, Options: victims.Options{Filter: s.Planner.Filter, WithinQueue: s.Planner.WithinQueue, Blockers: s.Planner.Blockers}}
 			noAllocs(t, fmt.Sprintf("audit of %v/k=%d", h, k), func() { require.Empty(t, a.Audit(nil, &s.Decision.Plan, workload.Now)) })
 		}
 		require.Equal(t, victims.Refused, hard(1000, "a refusal").Decision.Outcome)
@@ -151,7 +151,7 @@ func TestNoAllocsPredicate(t *testing.T) {
 		for _, every := range []int{2, 0} {
 			s := h.Subject(c, 4)
 			s.Planner.Steps = 1 << 20
-			s.Planner.Predicate = func(p *victims.Placing) bool { return every > 0 && int(p.Node-1)%every == every-1 }
+			s.Planner.Predicate = func(p *victims.Question) bool { return every > 0 && int(p.Node-1)%every == every-1 }
 			noAllocs(t, fmt.Sprintf("%v, one node in %d is accepted", h, every), s.Decide)
 			require.Equal(t, every > 0, s.Decision.Outcome == victims.Preempts)
 		}

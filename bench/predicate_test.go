@@ -29,7 +29,7 @@ func BenchmarkPredicate(b *testing.B) {
 
 func predicate(b *testing.B, s *workload.Subject, every int) {
 	questions := 0
-	s.Planner.Predicate = func(p *victims.Placing) bool {
+	s.Planner.Predicate = func(p *victims.Question) bool {
 		questions++
 		return every > 0 && int(p.Node-1)%every == every-1
 	}

@@ -21,7 +21,7 @@ type enumeration = fmt.Stringer
 
 // enumerations has one of each type of the packages that decide.
 var enumerations = []enumeration{
-	new(victims.Outcome), new(victims.OwnLeaf),
+	new(victims.Outcome),
 	new(victims.Proof), new(victims.State),
 	new(quota.Order),
 }

@@ -45,19 +45,17 @@ func asideCase(t testing.TB) (c *victims.Cluster, asks []victims.Ask, job victim
 
 // asideCalls are the calls that try changes, with functions that are told of each question.
 func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked func(what string)) map[string]func() (string, error) {
-	rules := victims.Rules{
-		Filter: func(int, victims.NodeID) bool { asked("filter"); return true },
-		Exempt: func(victims.Exemption) (time.Time, bool) { asked("exempt"); return time.Time{}, false },
+	rules := victims.Options{
+		Filter: func(*victims.Question) bool { asked("filter"); return true },
+		Exempt: func(*victims.Question) (time.Time, bool) { asked("exempt"); return time.Time{}, false },
 	}
-	j := &jobs.Planner{Cluster: c, Rules: rules}
-	shared := &jobs.Planner{Cluster: c, Rules: rules, Predicate: func(*jobs.Placing) bool { asked("predicate"); return true }}
-	a := &victims.Planner{
-		Cluster: c, Rules: rules,
-		Predicate: func(*victims.Placing) bool { asked("predicate"); return true },
-		Blockers: func(dst []victims.TaskID, _ *victims.Ask, _ victims.NodeID) []victims.TaskID {
-			asked("blockers")
-			return dst
-		},
+	j := &jobs.Planner{Cluster: c, Options: rules}
+	shared := &jobs.Planner{Cluster: c, Options: rules}
+	shared.Predicate = func(*victims.Question) bool { asked("predicate"); return true }
+	a := &victims.Planner{Cluster: c, Options: shared.Options}
+	a.Blockers = func(dst []victims.TaskID, _ *victims.Question) []victims.TaskID {
+		asked("blockers")
+		return dst
 	}
 	m := &moves.Planner{Asks: a, Jobs: j}
 	large := asks[0]
@@ -67,7 +65,7 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 			var d jobs.Joint
 			err := p.Together(&d, asks, world.Epoch)
 			if err == nil {
-				if found := (&jobs.Auditor{Cluster: c, Rules: rules}).AuditJoint(nil, &d, world.Epoch); len(found) > 0 {
+				if found := (&jobs.Auditor{Cluster: c, Options: rules}).AuditJoint(nil, &d, world.Epoch); len(found) > 0 {
 					return "", fmt.Errorf("%v", found)
 				}
 			}
@@ -86,7 +84,7 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 			var d victims.Decision
 			plan, err := m.Decide(&d, &large, world.Epoch)
 			if err == nil {
-				x := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Rules: rules, Blockers: a.Blockers}, Options: m.Options}
+				x := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Options: a.Options}, Options: m.Options}
 				if found := x.Audit(&plan, &d.Plan, world.Epoch); len(found) > 0 {
 					return "", fmt.Errorf("%v", found)
 				}
@@ -198,7 +196,7 @@ func TestAside_Question(t *testing.T) {
 	c, asks, _ := asideCase(t)
 	p := &jobs.Planner{Cluster: c}
 	seen := map[string]bool{}
-	p.Predicate = func(q *jobs.Placing) bool {
+	p.Predicate = func(q *victims.Question) bool {
 		for _, ask := range asks {
 			if _, held := q.Cluster.LookupGrant(ask.Key); held {
 				seen[ask.Key] = true

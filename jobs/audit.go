@@ -9,7 +9,6 @@ import (
 	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -18,11 +17,7 @@ import (
 type Auditor struct {
 	Cluster *victims.Cluster
 
-	victims.Rules
-
-	ByPriority bool
-	Admit      func(dst resources.Vector, a *victims.Admission) (lacks resources.Vector, refused bool)
-	Predicate  func(p *Placing) bool
+	victims.Options
 
 	trusts   bool // what the caller says of members that run, and what the search says of law 1
 	together bool // members are asks that share a plan
@@ -30,15 +25,13 @@ type Auditor struct {
 	aside  aside.Copy // see AuditJoint
 	plan   *Plan
 	charge victims.Charge
-	of     *Auditor // whose the next two are, made once
+	of     *Auditor // whose laws is, made once
 	laws   func(dst []victims.Violation, gone []victims.TaskID) []victims.Violation
-	asks   func(want int, gone []victims.TaskID) bool
 
-	keys    []string         // of members, sorted
-	done    []bool           // by member: it has a place, or is given one
-	first   int              // the first member without a place, or -1
-	placed  []victims.TaskID // of members that have a place
-	placing Placing          // what the predicate is shown
+	keys   []string         // of members, sorted
+	done   []bool           // by member: it has a place, or is given one
+	first  int              // the first member without a place, or -1
+	placed []victims.TaskID // of members that have a place
 }
 
 // Audit appends to dst what is wrong at the instant now with plan p, in a fixed order, as
@@ -47,10 +40,10 @@ type Auditor struct {
 // victims·depth·types, and in tasks with Admit.
 func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victims.Violation {
 	if a.of != a { // once per auditor, and again if that was copied
-		a.of, a.laws, a.asks = a, a.own, a.accepts
+		a.of, a.laws = a, a.own
 	}
 	a.plan = p
-	defer func() { a.plan, a.placing.Job = nil, nil }() // an auditor at rest keeps nothing of it alive
+	defer func() { a.plan = nil }() // an auditor at rest keeps nothing of it alive
 	found := len(dst)
 	dst = a.named(dst)
 	if dst = a.minimum(dst); len(dst) > found {
@@ -116,7 +109,7 @@ func (a *Auditor) minimum(dst []victims.Violation) []victims.Violation {
 		inJob := 0 <= at.Member && at.Member < len(a.done)
 		// A member has one place. One that is leaving can get none before it has gone.
 		taken := !inJob || a.done[at.Member]
-		if !taken && !at.Further {
+		if !taken && !at.Extra {
 			for next < at.Member && a.done[next] {
 				next++
 			}
@@ -142,19 +135,11 @@ func (a *Auditor) minimum(dst []victims.Violation) []victims.Violation {
 // state makes a charge of the plan, whose placements are of members.
 func (a *Auditor) state(now time.Time) {
 	job, ch := &a.plan.Job, &a.charge
-	ch.Of, ch.Cluster, ch.Rules, ch.Now, ch.Victims = "job", a.Cluster, a.Rules, now, a.plan.Victims
-	ch.ByPriority, ch.Admit, ch.Together, ch.Exchange, ch.Laws = a.ByPriority, a.Admit, a.together, !a.trusts, a.laws
-	if a.Predicate != nil {
-		ch.Accepts = a.asks
-	}
-	if a.first >= 0 {
-		ch.Ask = job.MemberAsk(a.first)
-	}
-	ch.Ask.Queue, ch.Ask.Application, ch.Ask.Priority, ch.Ask.Job = job.Queue, job.Application, job.Priority, job.Key
-	ch.Ask.NeverPreempts, ch.Ask.NonPreemptible = job.NeverPreempts, job.NonPreemptible
+	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Victims = "job", a.Cluster, a.Options, now, a.plan.Victims
+	ch.Together, ch.Exchange, ch.Laws, ch.Ask = a.together, !a.trusts, a.laws, *job
+	ch.Ask.Job = job.Key
 	for _, at := range a.plan.Placements {
-		m := job.MemberAsk(at.Member)
-		ch.Wants = append(ch.Wants, victims.Want{Key: m.Key, Size: m.Size, Class: m.Class, Node: at.Node, Further: at.Further})
+		ch.Wants = append(ch.Wants, victims.Want{Member: job.Member(at.Member), Index: at.Member, Node: at.Node, Further: at.Extra})
 	}
 }
 
@@ -198,14 +183,4 @@ func (a *Auditor) domain(dst []victims.Violation) []victims.Violation {
 		check(a.plan.Job.Members[at.Member].Key, at.Node)
 	}
 	return dst
-}
-
-// accepts asks the caller's predicate about a placement with some victims, and those before
-// it, as it was promised. It gets copies, which it may look at as long as it runs.
-func (a *Auditor) accepts(i int, gone []victims.TaskID) bool {
-	p, at := &a.placing, a.plan.Placements[i]
-	p.Cluster, p.Job, p.Member, p.Node, p.Coming = a.Cluster, &a.plan.Job, at.Member, at.Node, true
-	p.Before = append(p.Before[:0], a.plan.Placements[:i]...)
-	p.Victims = append(p.Victims[:0], gone...)
-	return a.Predicate(p)
 }

@@ -87,7 +87,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 			want: "reserved member=j0 node=n1"},
 		{law: finding.LawFilter, town: full + one, nodes: "n1", victims: "v",
 			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) {
-				a.Filter = func(int, victims.NodeID) bool { return false }
+				a.Filter = func(*victims.Question) bool { return false }
 			}, want: "filter member=j0 node=n1"},
 		{law: finding.LawDomain, town: queues + "node n1 4 in=r1\nnode n2 4 in=r2\njob q 4,4 domain=1", nodes: "n1 n2",
 			want: "domain member=j1 node=n2"},
@@ -104,7 +104,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 			}, want: "delay have=20000000000/30000000000"},
 		{law: finding.LawInterval, town: promised, nodes: "n1", victims: "v",
 			spoil: func(_ *town, p *jobs.Plan, a *jobs.Auditor) {
-				a.ByPriority, a.Interval, p.Job.LastAttempt = false, time.Minute, noon.Add(-time.Second)
+				a.ByPriority, a.RetryInterval, p.Job.LastAttempt = false, time.Minute, noon.Add(-time.Second)
 			}, want: "interval have=1000000000/60000000000"},
 		{law: finding.LawMax, town: "queue t max=3\nqueue t.q g=9\nqueue low\nqueue t.x\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4", nodes: "n1", victims: "v",
 			spoil: byGuarantee, want: "max queue=root.t type=cpu have=4000/3000", afterwards: true},
@@ -117,10 +117,10 @@ func TestAudit_EveryLaw(t *testing.T) {
 			spoil: byGuarantee, want: "surplus victim=v task=v queue=root.low type=cpu have=4000/9000", afterwards: true},
 		{law: finding.LawHelpful, town: promised + "\nnode n2 4\ntask w low n2 4", nodes: "n1", victims: "v w",
 			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) {
-				a.ByPriority, a.Predicate = false, func(p *jobs.Placing) bool { return len(p.Victims) == 2 }
+				a.ByPriority, a.Predicate = false, func(p *victims.Question) bool { return len(p.Victims) == 2 }
 			}, want: "helpful victim=w task=w"},
 		{law: finding.LawNearby, town: "queue t max=4\nqueue t.q g=4\nqueue t.x\nnode n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4", nodes: "n1", victims: "x",
-			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) { a.ByPriority, a.SameNode = false, true }, want: "nearby victim=x task=x"},
+			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) { a.ByPriority, a.VictimsOnNode = false, true }, want: "nearby victim=x task=x"},
 		{law: finding.LawOptedOut, town: "queue q\nqueue low\nnode n1 8\ntask v low n1 4 opted\ntask w low n1 4" + one, nodes: "n1", victims: "v",
 			want: "opted-out victim=v other=w task=v"},
 
@@ -151,8 +151,10 @@ func TestAudit_EveryLaw(t *testing.T) {
 		{law: finding.LawHeadroom, town: "queue q max=3\nnode n1 4" + one, nodes: "n1", want: "headroom queue=root.q type=cpu have=3000/4000"},
 		{law: finding.LawQuota, town: "queue q quota=0:3\nnode n1 4" + one, nodes: "n1", want: "quota queue=root.q type=cpu have=4000/3000"},
 		{law: finding.LawPredicate, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) { a.Predicate = func(*jobs.Placing) bool { return false } },
-			want:  "predicate member=j0 node=n1"},
+			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) {
+				a.Predicate = func(*victims.Question) bool { return false }
+			},
+			want: "predicate member=j0 node=n1"},
 		{law: finding.LawMinimal, town: full + "\ntask w low n1 0" + one, nodes: "n1", victims: "v w", want: "minimal victim=w task=w"},
 	} {
 		t.Run(test.law, func(t *testing.T) {

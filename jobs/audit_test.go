@@ -21,7 +21,7 @@ import (
 // auditor returns an auditor of the town with the options of its planner.
 func (w *town) auditor() *jobs.Auditor {
 	p := w.planner()
-	return &jobs.Auditor{Cluster: p.Cluster, ByPriority: p.ByPriority, Admit: p.Admit, Rules: victims.Rules{Exempt: p.Exempt}}
+	return &jobs.Auditor{Cluster: p.Cluster, Options: victims.Options{Exempt: p.Exempt, ByPriority: p.ByPriority, Admit: p.Admit}}
 }
 
 // plan returns a plan of one's own: members on nodes, and victims by key.
@@ -33,7 +33,7 @@ func (w *town) plan(nodes []string, keys ...string) *jobs.Plan {
 		}
 		n, ok := w.cluster.LookupNode(name)
 		require.True(w, ok, name)
-		p.Placements = append(p.Placements, jobs.Placement{Member: i, Node: n})
+		p.Placements = append(p.Placements, victims.Place{Member: i, Node: n})
 	}
 	for _, key := range keys {
 		id, _ := w.cluster.Lookup(key)
@@ -166,7 +166,7 @@ func TestAudit_Further(t *testing.T) {
 		"":  "room: node n1: cpu 0 free, want at least 4",
 	} {
 		p := w.plan([]string{"n2", "n1"}, strings.Fields(keys)...)
-		p.Placements[1].Further = true
+		p.Placements[1].Extra = true
 		found := w.auditor().Audit(nil, p, noon)
 		require.Len(t, found, 1)
 		require.Equal(t, want, found[0].String())
@@ -178,9 +178,9 @@ func TestAudit_Further(t *testing.T) {
 func TestAudit_Predicate(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\ntask v low n1 4\ntask w low n1 0\njob q 4")
 	a := w.auditor()
-	a.Predicate = func(p *jobs.Placing) bool { return len(p.Victims) == 2 }
+	a.Predicate = func(p *victims.Question) bool { return len(p.Victims) == 2 }
 	require.Empty(t, a.Audit(nil, w.plan([]string{"n1"}, "v", "w"), noon))
-	a.Predicate = func(p *jobs.Placing) bool { return false }
+	a.Predicate = func(p *victims.Question) bool { return false }
 	found := a.Audit(nil, w.plan([]string{"n1"}, "v"), noon)
 	require.Len(t, found, 1)
 	require.Equal(t, "predicate: member j0: node n1: refused by the predicate", found[0].String())
@@ -201,7 +201,7 @@ func propertyAudit(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
 	h := newHarness(t, c)
 	h.decide("as built")
-	a := jobs.Auditor{Cluster: h.cluster, ByPriority: h.planner.ByPriority, Rules: h.planner.Rules, Admit: h.planner.Admit}
+	a := jobs.Auditor{Cluster: h.cluster, Options: h.planner.Options}
 	version := h.cluster.Version()
 	if h.d.Outcome != victims.Refused {
 		if found := a.Audit(nil, &h.d.Plan, c.Options.Now); len(found) > 0 {
@@ -211,10 +211,10 @@ func propertyAudit(t *rapid.T) {
 	p := jobs.Plan{Job: h.job}
 	p.Job.Queue += queue.ID(rapid.IntRange(-1, 1).Draw(t, "queue"))
 	for range rapid.IntRange(0, 4).Draw(t, "placements") {
-		p.Placements = append(p.Placements, jobs.Placement{
-			Member:  rapid.IntRange(-1, len(p.Job.Members)).Draw(t, "member"),
-			Node:    victims.NodeID(rapid.IntRange(0, len(c.World.Nodes)+1).Draw(t, "node")),
-			Further: rapid.Bool().Draw(t, "further"),
+		p.Placements = append(p.Placements, victims.Place{
+			Member: rapid.IntRange(-1, len(p.Job.Members)).Draw(t, "member"),
+			Node:   victims.NodeID(rapid.IntRange(0, len(c.World.Nodes)+1).Draw(t, "node")),
+			Extra:  rapid.Bool().Draw(t, "further"),
 		})
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "victims") {

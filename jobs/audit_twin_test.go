@@ -85,7 +85,7 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 func (h *harness) auditorOfCase() *jobs.Auditor {
 	p := &h.planner
 	return &jobs.Auditor{
-		Cluster: p.Cluster, ByPriority: p.ByPriority, Rules: p.Rules, Admit: p.Admit,
+		Cluster: p.Cluster, Options: p.Options,
 	}
 }
 
@@ -110,7 +110,7 @@ func (h *harness) madeUp(t *rapid.T) (p *jobs.Plan, places, stops []string) {
 	p = &jobs.Plan{Job: h.job}
 	for i, name := range places {
 		n, _ := h.cluster.LookupNode(name)
-		p.Placements = append(p.Placements, jobs.Placement{Member: unplaced[i], Node: n})
+		p.Placements = append(p.Placements, victims.Place{Member: unplaced[i], Node: n})
 	}
 	for _, key := range stops {
 		id, _ := h.cluster.Lookup(key)

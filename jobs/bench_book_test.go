@@ -23,7 +23,7 @@ func BenchmarkAdmit(b *testing.B) {
 		b.Run(fmt.Sprintf("nodes=%d/tasks=10", nodes), func(b *testing.B) {
 			c := fullCluster(b, nodes, 10)
 			quota := koordinator.ElasticQuota{Max: resources.Limit{Value: c.Tree().Usage(queue.Root), Defined: 3}}
-			p := jobs.Planner{ByPriority: true, Cluster: c, Admit: quota.Admit}
+			p := jobs.Planner{Cluster: c, Options: victims.Options{ByPriority: true, Admit: quota.Admit}}
 			job := gang(c, 1, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 			var d jobs.Decision
 			b.ReportAllocs()
@@ -46,12 +46,12 @@ func BenchmarkAudit(b *testing.B) {
 		b.Run("nodes=1000/tasks=10/members=64/by="+test.name, func(b *testing.B) {
 			c := fullCluster(b, 1000, 10)
 			world.SetEveryMinimum(c, func(string) int { return test.minimum })
-			p := jobs.Planner{ByPriority: true, Cluster: c}
+			p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 			job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 			var d jobs.Decision
 			require.NoError(b, p.Decide(&d, job, benchNow))
 			require.Equal(b, victims.Preempts, d.Outcome)
-			a := jobs.Auditor{ByPriority: true, Cluster: c}
+			a := jobs.Auditor{Options: victims.Options{ByPriority: true}, Cluster: c}
 			var found []victims.Violation
 			b.ReportAllocs()
 			for b.Loop() {
@@ -68,7 +68,7 @@ func BenchmarkAudit(b *testing.B) {
 // starts it.
 func BenchmarkGrants(b *testing.B) {
 	c := fullCluster(b, 100, 10)
-	p := jobs.Planner{ByPriority: true, Cluster: c}
+	p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 	job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 	var d jobs.Decision
 	require.NoError(b, p.Decide(&d, job, benchNow))

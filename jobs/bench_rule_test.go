@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -21,7 +22,7 @@ var ruled = []struct {
 	prepare func(b testing.TB, p *jobs.Planner)
 }{
 	{"filter", func(_ testing.TB, p *jobs.Planner) {
-		p.Filter = func(_ int, n victims.NodeID) bool { return n%3 == 1 }
+		p.Filter = func(q *victims.Question) bool { return q.Node%3 == 1 }
 	}},
 	{"soft budgets", func(b testing.TB, p *jobs.Planner) { underBudgets(b, p.Cluster, victims.Budget{Left: 1}) }},
 	{"hard budgets", func(b testing.TB, p *jobs.Planner) { underBudgets(b, p.Cluster, victims.Budget{Left: 1, Hard: true}) }},
@@ -33,7 +34,7 @@ var ruled = []struct {
 		}
 	}},
 	{"own leaf", func(b testing.TB, p *jobs.Planner) {
-		p.OwnLeaf = victims.OwnMet
+		p.WithinQueue = queue.Met
 		train, _ := p.Cluster.Tree().Lookup("root.train")
 		eachTask(b, p.Cluster, 2, func(_ int, t *victims.Task) { t.Queue = train })
 		used := slices.Clone(p.Cluster.Tree().Usage(train))
@@ -76,7 +77,7 @@ func ruledJob(p *jobs.Planner, members int) *victims.Ask {
 func BenchmarkDecide_Rules(b *testing.B) {
 	run := func(name string, prepare func(*jobs.Planner)) {
 		b.Run("nodes=1000/tasks=10/members=64/rule="+name, func(b *testing.B) {
-			p := &jobs.Planner{ByPriority: true, Cluster: fullCluster(b, 1000, 10)}
+			p := &jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: fullCluster(b, 1000, 10)}
 			prepare(p)
 			job := ruledJob(p, 64)
 			var d jobs.Decision
@@ -108,7 +109,7 @@ func TestNoAllocs_Rules(t *testing.T) {
 	}
 	for _, r := range ruled {
 		t.Run(r.name, func(t *testing.T) {
-			p := &jobs.Planner{ByPriority: true, Cluster: fullCluster(t, 40, 6)}
+			p := &jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: fullCluster(t, 40, 6)}
 			r.prepare(t, p)
 			for _, test := range []struct {
 				members int

@@ -79,7 +79,7 @@ func BenchmarkDecide(b *testing.B) {
 					job := gang(c, members, func(i int) resources.Vector {
 						return resources.Vector{4000 + 500*int64(i%sizes), 8 << 30}
 					})
-					p := jobs.Planner{ByPriority: true, Cluster: c}
+					p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 					var d jobs.Decision
 					b.ReportAllocs()
 					for b.Loop() {
@@ -119,7 +119,7 @@ func BenchmarkDecideCoupled(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("nodes=1000/tasks=10/members=64/by=%s", test.name), func(b *testing.B) {
 			c := fullCluster(b, 1000, 10)
-			p := &jobs.Planner{ByPriority: true, Cluster: c}
+			p := &jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 			test.prepare(b, p)
 			job := gang(c, 64, func(int) resources.Vector { return size })
 			var d jobs.Decision
@@ -153,7 +153,7 @@ func BenchmarkRefuse(b *testing.B) {
 				}
 				used := c.Tree().Usage(queue.Root)[0]
 				guarantee(b, c, 100-max(50*asked/used, 1))
-				p := jobs.Planner{ByPriority: true, Cluster: c}
+				p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 				var d jobs.Decision
 				b.ReportAllocs()
 				for b.Loop() {

@@ -55,7 +55,7 @@ func BenchmarkTowns(b *testing.B) {
 		b.Run(fmt.Sprintf("full/nodes=%d", nodes), func(b *testing.B) {
 			c := fullCluster(b, nodes, 6)
 			world.SetEveryMinimum(c, func(string) int { return 3 })
-			p := jobs.Planner{ByPriority: true, Cluster: c}
+			p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 			var d jobs.Decision
 			for b.Loop() {
 				var sum tally

@@ -4,6 +4,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -26,7 +28,9 @@ func drawAnyJob(t *rapid.T) *hardJob {
 	x := drawHardJob(t, rapid.SampledFrom([]int{1, 20, 100}).Draw(t, "nodes"), rapid.SampledFrom([]int{3, 30}).Draw(t, "tasks"))
 	x.planner.ByPriority = rapid.Bool().Draw(t, "by priority")
 	if every := rapid.SampledFrom([]int{0, 0, 2, 9}).Draw(t, "predicate"); every > 0 {
-		x.planner.Predicate = func(p *jobs.Placing) bool { return (int(p.Node)+p.Member)%every != 0 }
+		x.planner.Predicate = func(p *victims.Question) bool {
+			return (int(p.Node)+slices.IndexFunc(p.Ask.Members, func(m victims.Member) bool { return m.Key == p.Member.Key }))%every != 0
+		}
 	}
 	if rapid.Bool().Draw(t, "sizes") {
 		for i := range x.job.Members {
@@ -90,7 +94,7 @@ func TestStop_EndsAJob(t *testing.T) {
 			}
 			return
 		}
-		a := jobs.Auditor{Cluster: x.cluster, Rules: x.planner.Rules, ByPriority: x.planner.ByPriority, Predicate: x.planner.Predicate}
+		a := jobs.Auditor{Cluster: x.cluster, Options: x.planner.Options}
 		require.Empty(t, a.Audit(nil, &d.Plan, workload.Now))
 	})
 }
@@ -139,11 +143,11 @@ func TestRefusedJob_CostsLittleMoreThanItsAsk(t *testing.T) {
 func TestOwnLeaf_JobWithoutApplication(t *testing.T) {
 	w := build(t, "queue q g=1\nqueue low g=0\nnode n1 4\ntask v q n1 4 p=5\njob q 2 p=1 app=")
 	p := w.planner()
-	p.ByPriority, p.OwnLeaf = false, victims.OwnMet
+	p.ByPriority, p.WithinQueue = false, queue.Met
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	var e victims.Decision
-	asks := victims.Planner{Cluster: p.Cluster, Rules: p.Rules}
+	asks := victims.Planner{Cluster: p.Cluster, Options: p.Options}
 	ask := victims.Ask{Key: "a", Queue: w.job.Queue, Size: w.job.Members[0].Size, Priority: w.job.Priority}
 	require.NoError(t, asks.Decide(&e, &ask, noon))
 	require.Equal(t, e.Refusal.Reason, d.Refusal.Reason)

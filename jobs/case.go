@@ -31,13 +31,15 @@ import (
 // place in hosts, and a unit a place in units. A unit is what goes together: one
 // candidate, or a job with all its members. Units are what engines choose.
 type jobCase struct {
-	c     *victims.Cluster
-	tree  *queue.Tree  // with the guarantees that count
-	job   *victims.Ask // own
-	own   victims.Ask  // what was asked, and memory for the next
-	now   time.Time
-	types int
-	order cost.Order // of costs
+	c       *victims.Cluster
+	tree    *queue.Tree  // with the guarantees that count
+	job     *victims.Ask // own
+	own     victims.Ask  // what was asked, and memory for the next
+	now     time.Time
+	types   int
+	order   cost.Order       // of costs
+	choice  *victims.Options // what decides between plans; nil is the order
+	onNodes bool             // victims are on nodes of the plan
 
 	roster   // the members of the job, and who of them has a place
 	arrivals // those that are to be placed now
@@ -47,13 +49,17 @@ type jobCase struct {
 	needs   needs
 	budgets budgets
 	filter  filter
+	blocks  *blocks // one for a case and those of its domains
 	domains domains
 	rules   rules
 	rooms   *eligible.Rooms // law 2, then what else bounds a sum of victims
 	gate    gate
 
-	blocks   []int64    // amounts that live until setTodo
-	counting queue.Tree // what tree is, if not all guarantees count
+	asked    *victims.Question // that functions of the caller are asked
+	question victims.Question  // what asked is, but in the case of one domain
+	named    blocks            // likewise
+	memory   []int64           // amounts that live until setTodo
+	counting queue.Tree        // what tree is, if not all guarantees count
 	meter    *least.Meter
 }
 
@@ -67,12 +73,17 @@ func (c *jobCase) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	fill(&c.own, job)
 	c.c, c.tree, c.job, c.now = p.Cluster, tree, &c.own, now
 	c.types = p.Cluster.Schema().Len()
-	c.order = rulebook.PlanOrder()
+	c.order, c.onNodes, c.choice = rulebook.PlanOrder(), p.VictimsOnNode, nil
+	if p.Compare != nil || len(p.Levels) > 0 {
+		c.choice = &p.Options
+	}
 	c.rules.begin(p, now)
-	c.filter.caller = p.Filter
+	c.question = victims.Question{Cluster: c.c, Now: now, Ask: c.job}
+	c.asked = &c.question
+	c.filter.caller, c.blocks, c.named.caller = p.Filter, &c.named, p.Blockers
 	c.gate.begin(c, p)
-	if err := eligible.Own(p.OwnLeaf).Check(); err != nil {
-		return fmt.Errorf("jobs: %w", err)
+	if err := p.Options.Check(); err != nil {
+		return err
 	}
 	if err := c.roster.check(c); err != nil {
 		return err
@@ -130,7 +141,7 @@ func (c *jobCase) pay(steps int) {
 }
 
 // placements appends the placements of members on hosts, one per place in todo.
-func (c *jobCase) placements(dst []Placement, at []int32) []Placement {
+func (c *jobCase) placements(dst []victims.Place, at []int32) []victims.Place {
 	for i, h := range at {
 		dst = append(dst, c.placement(c.todo[i], h))
 	}
@@ -139,17 +150,17 @@ func (c *jobCase) placements(dst []Placement, at []int32) []Placement {
 
 // placement returns the placement of a member, by its index in the job, on a
 // host.
-func (c *jobCase) placement(member int, h int32) Placement {
+func (c *jobCase) placement(member int, h int32) victims.Place {
 	id := c.hosts[h].id
-	return Placement{Member: member, Key: c.job.Members[member].Key, Node: id, Place: c.c.NodeName(id)}
+	return victims.Place{Member: member, Key: c.job.Members[member].Key, Node: id, NodeName: c.c.NodeName(id)}
 }
 
 // block returns n rows of zeros, one amount per type each, that live until
 // setTodo.
 func (c *jobCase) block(n int) []int64 {
-	from := len(c.blocks)
-	c.blocks = slices.Grow(c.blocks, n*c.types)[:from+n*c.types]
-	rows := c.blocks[from:len(c.blocks):len(c.blocks)]
+	from := len(c.memory)
+	c.memory = slices.Grow(c.memory, n*c.types)[:from+n*c.types]
+	rows := c.memory[from:len(c.memory):len(c.memory)]
 	clear(rows)
 	return rows
 }
@@ -360,7 +371,7 @@ type kind struct {
 // setTodo makes the first n members of the minimum the ones to be placed, and
 // sorts them into kinds, the largest first by dominant share.
 func (c *jobCase) setTodo(n int) {
-	c.blocks = c.blocks[:0]
+	c.memory = c.memory[:0]
 	c.todo = c.unplaced[:n]
 	c.rem = rows.Zeros(c.rem, c.types)
 	sizes := c.block(n)

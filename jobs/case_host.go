@@ -86,6 +86,7 @@ func (c *jobCase) findHosts() {
 		c.hostOf[c.hosts[i].id] = int32(i)
 	}
 	c.filter.begin(c.job, len(c.hosts))
+	c.named.begin(len(c.job.Members), len(c.hosts))
 	c.domains.group()
 }
 
@@ -265,10 +266,11 @@ func (c *jobCase) addUp(rows []int64) {
 // A filter remembers what the caller says of nodes and classes of members, so
 // that each is asked about once in a decision.
 type filter struct {
-	caller  func(class int, node victims.NodeID) bool // Planner.Filter
-	classes []int                                     // different ones, in the order of members
-	classOf []int32                                   // by member, an index of classes
-	answers []answer                                  // of a class about all hosts, class by class
+	caller  func(q *victims.Question) bool // Planner.Filter
+	classes []int                          // different ones, in the order of members
+	first   []int                          // the first member of each
+	classOf []int32                        // by member, an index of classes
+	answers []answer                       // of a class about all hosts, class by class
 	hosts   int
 }
 
@@ -282,28 +284,22 @@ const (
 
 // begin forgets all answers, and finds the classes of the members of a job.
 func (f *filter) begin(job *victims.Ask, hosts int) {
-	f.classes, f.classOf = f.classes[:0], f.classOf[:0]
+	f.classes, f.first, f.classOf = f.classes[:0], f.first[:0], f.classOf[:0]
 	if f.caller == nil {
 		return
 	}
 	for i := range job.Members {
-		f.classOf = append(f.classOf, f.find(job.Members[i].Class))
+		// There are few classes, for which a list is faster than a map.
+		class := slices.Index(f.classes, job.Members[i].Class)
+		if class < 0 {
+			class = len(f.classes)
+			f.classes, f.first = append(f.classes, job.Members[i].Class), append(f.first, i)
+		}
+		f.classOf = append(f.classOf, int32(class))
 	}
 	f.hosts = hosts
 	// A byte per class and host: jobs have few classes, mostly one.
 	f.answers = rows.Zeros(f.answers, len(f.classes)*hosts)
-}
-
-// find returns the index of a class, which it adds if it is new.
-func (f *filter) find(class int) int32 {
-	// There are few classes, for which a list is faster than a map.
-	for i, c := range f.classes {
-		if c == class {
-			return int32(i)
-		}
-	}
-	f.classes = append(f.classes, class)
-	return int32(len(f.classes) - 1)
 }
 
 // of returns the class of a member; without a filter all are alike.
@@ -325,7 +321,8 @@ func (c *jobCase) lets(class, h int32) bool {
 	at := &f.answers[int(class)*f.hosts+int(c.hosts[h].row)]
 	if *at == notAsked {
 		*at = refused
-		if f.caller(f.classes[class], c.hosts[h].id) {
+		c.asked.Member, c.asked.Node = &c.job.Members[f.first[class]], c.hosts[h].id
+		if f.caller(c.asked) {
 			*at = accepted
 		}
 	}
@@ -378,4 +375,66 @@ func (c *jobCase) filtered() (n int) {
 		}
 	}
 	return n
+}
+
+// blocks is who the caller says blocks which nodes for which members, each asked about once.
+type blocks struct {
+	caller func(dst []victims.TaskID, q *victims.Question) []victims.TaskID // Options.Blockers
+	spans  []span                                                           // by member and host
+	tasks  []victims.TaskID
+	hosts  int
+}
+
+// A span is a part of a list; of no end nobody has asked yet.
+type span struct{ first, end int32 }
+
+func (b *blocks) begin(members, hosts int) {
+	if b.hosts, b.tasks = hosts, b.tasks[:0]; b.caller != nil {
+		b.spans = rows.Zeros(b.spans, members*hosts)
+	}
+}
+
+// asksBlockers reports whether the caller knows who blocks nodes.
+func (c *jobCase) asksBlockers() bool { return c.blocks != nil && c.blocks.caller != nil }
+
+// blockers returns the tasks that must go from a host for a member, by its index in the job. It
+// is good until the next call.
+func (c *jobCase) blockers(member int, h int32) []victims.TaskID {
+	b := c.blocks
+	if !c.asksBlockers() {
+		return nil
+	}
+	at := &b.spans[member*b.hosts+int(c.hosts[h].row)]
+	if at.end == 0 {
+		at.first = int32(len(b.tasks))
+		c.asked.Member, c.asked.Node = &c.job.Members[member], c.hosts[h].id
+		b.tasks = b.caller(b.tasks, c.asked)
+		at.end = int32(len(b.tasks)) + 1
+	}
+	return b.tasks[at.first : at.end-1]
+}
+
+// blocking reports whether a task blocks one of the hosts of some members.
+func (c *jobCase) blocking(members []int, at []int32, id victims.TaskID) bool {
+	if !c.asksBlockers() {
+		return false
+	}
+	for i, h := range at {
+		if slices.Contains(c.blockers(members[i], h), id) {
+			return true
+		}
+	}
+	return false
+}
+
+// clears reports whether nobody blocks a host for a member once some tasks have gone: who is
+// leaving is waited for, if that may be, and a grant that blocks rules the host out.
+func (c *jobCase) clears(member int, h int32, gone []victims.TaskID, waits bool) bool {
+	for _, id := range c.blockers(member, h) {
+		switch state := c.c.State(id); {
+		case isLeaving(state) && !waits, state == victims.Granted, state == victims.Running && !slices.Contains(gone, id):
+			return false
+		}
+	}
+	return true
 }

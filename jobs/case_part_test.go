@@ -48,7 +48,7 @@ func rosterIsSplit(t *rapid.T) {
 		require.NoError(t, err)
 	}
 	var b jobCase
-	require.NoError(t, b.begin(&Planner{ByPriority: true, Cluster: c}, job, time.Unix(0, 0)))
+	require.NoError(t, b.begin(&Planner{Options: victims.Options{ByPriority: true}, Cluster: c}, job, time.Unix(0, 0)))
 
 	var without []int
 	missing := cmp.Or(minimum, len(states))
@@ -218,7 +218,7 @@ func furthererIsTwin(t *rapid.T) {
 	c.job.MinMembers = 1
 	c.roster.split(c)
 	c.place()
-	plan := Plan{Placements: []Placement{c.placement(0, int32(rapid.IntRange(0, len(c.hosts)-1).Draw(t, "host")))}}
+	plan := Plan{Placements: []victims.Place{c.placement(0, int32(rapid.IntRange(0, len(c.hosts)-1).Draw(t, "host")))}}
 	for id := range c.c.Tasks() {
 		if rapid.Bool().Draw(t, "victim") {
 			plan.Victims = append(plan.Victims, victims.Victim{Task: id})
@@ -257,7 +257,7 @@ func furthererIsTwin(t *rapid.T) {
 		}
 		seat(m, h)
 		at := c.placement(m, int32(h))
-		at.Further = true
+		at.Extra = true
 		want = append(want, at)
 	}
 

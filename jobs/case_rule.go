@@ -20,9 +20,11 @@ import (
 // asks, and what jobs add.
 type rules struct {
 	eligible eligible.Rules
-	exempts  func(victims.Exemption) (until time.Time, exempt bool)
-	own      eligible.Own
-	ask      victims.Ask // the first member without a place, for the caller's exemptions
+	exempts  func(*victims.Question) (until time.Time, exempt bool)
+	own      queue.WithinQueue
+	ask      victims.Ask // the first member without a place
+	asked    *victims.Question
+	first    *victims.Member // the same, for the caller's exemptions
 	now      time.Time
 	weights  rulebook.Losses
 	horizon  time.Time // exemptions that end until then count as ended
@@ -41,9 +43,9 @@ func (r *rules) begin(p *Planner, now time.Time) {
 
 // beginLeaf makes the rules those of jobs of a leaf.
 func (r *rules) beginLeaf(p *Planner, leaf queue.ID) {
-	r.own = eligible.OwnOf(p.Cluster.Tree(), leaf, eligible.Own(p.OwnLeaf))
+	r.own = eligible.WithinQueue(p.Cluster.Tree(), leaf, p.WithinQueue)
 	if p.sharing {
-		r.own = eligible.OwnNever
+		r.own = queue.Never
 	}
 }
 
@@ -76,8 +78,9 @@ func (r *rules) prepare(c *jobCase) bool {
 func (r *rules) setAsk(c *jobCase) {
 	j := c.job
 	r.ask = victims.Ask{Key: j.Key, Application: j.Application, Queue: j.Queue, Priority: j.Priority, Job: j.Key}
+	r.asked, r.first = c.asked, &j.Members[0]
 	if len(c.unplaced) > 0 {
-		r.ask = j.MemberAsk(c.unplaced[0])
+		r.ask, r.first = j.MemberAsk(c.unplaced[0]), &j.Members[c.unplaced[0]]
 	}
 }
 
@@ -103,18 +106,19 @@ func (r *rules) veto(t *victims.Task) rulebook.Rule {
 }
 
 // exemption asks the caller, who must exempt tasks.
-func (r *rules) exemption(c *victims.Cluster, id victims.TaskID) (until time.Time, ok bool) {
-	until, ok = r.exempts(victims.Exemption{Cluster: c, Task: id, Ask: &r.ask, Now: r.now})
+func (r *rules) exemption(id victims.TaskID) (until time.Time, ok bool) {
+	r.asked.Task, r.asked.Member = id, r.first
+	until, ok = r.exempts(r.asked)
 	return until, ok && eligible.Lasts(until, r.now)
 }
 
 // exempt reports whether the caller exempts a task that no rule vetoes, taking
 // exemptions that end at the horizon or before as ended.
-func (r *rules) exempt(c *victims.Cluster, id victims.TaskID) bool {
+func (r *rules) exempt(id victims.TaskID) bool {
 	if r.exempts == nil {
 		return false
 	}
-	until, ok := r.exemption(c, id)
+	until, ok := r.exemption(id)
 	return ok && eligible.Lasts(until, r.horizon)
 }
 

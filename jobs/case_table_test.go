@@ -79,7 +79,7 @@ func TestGangs_StatesOfMembers(t *testing.T) {
 				_, err = c.AddTask(&victims.Task{Key: "b", Queue: q, Node: n, Size: resources.Vector{1}, Job: "g", State: test.state})
 			}
 			require.NoError(t, err)
-			d := deskOf(t, &Planner{ByPriority: true, Cluster: c}, q, []int64{1})
+			d := deskOf(t, &Planner{Options: victims.Options{ByPriority: true}, Cluster: c}, q, []int64{1})
 			require.Equal(t, test.surplus, d.board.gangs[0].surplus)
 			require.Equal(t, test.whole, d.board.gangs[0].whole())
 		})
@@ -157,9 +157,9 @@ func TestNeeds_Table(t *testing.T) {
 // A host takes a member if it is reserved for nobody else and the filter lets it,
 // and a kind of members if it takes any of them.
 func TestHosts_Takes(t *testing.T) {
-	c := &jobCase{job: &victims.Ask{Members: []victims.Member{{Class: 1}, {Class: 2}}}}
+	c := &jobCase{asked: new(victims.Question), job: &victims.Ask{Members: []victims.Member{{Class: 1}, {Class: 2}}}}
 	c.hosts = []host{{id: 1, row: 0, only: -1}, {id: 2, row: 1, only: 1}, {id: 3, row: 2, only: -1}}
-	c.filter.caller = func(class int, node victims.NodeID) bool { return node != 3 || class == 2 }
+	c.filter.caller = func(q *victims.Question) bool { return q.Node != 3 || q.Member.Class == 2 }
 	c.filter.begin(c.job, 3)
 	kinds := []kind{{only: -1, class: 0, end: 1}, {only: 1, class: 1, first: 1, end: 2}}
 	c.kinds = kinds
@@ -262,7 +262,7 @@ func TestDomains_Settle(t *testing.T) {
 				require.NoError(t, err)
 			}
 			var x jobCase
-			require.NoError(t, x.begin(&Planner{ByPriority: true, Cluster: c}, job, time.Unix(0, 0)))
+			require.NoError(t, x.begin(&Planner{Options: victims.Options{ByPriority: true}, Cluster: c}, job, time.Unix(0, 0)))
 			x.place()
 			require.Equal(t, test.ok, x.domains.settle(&x))
 			if test.ok {

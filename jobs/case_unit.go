@@ -133,7 +133,7 @@ func (c *jobCase) gatherIn(s scope) {
 			case !in || c.c.MinMembers(t.Job) > 0:
 				continue
 			}
-			if t.State == victims.Granted || c.rules.veto(&t) != 0 || c.rules.exempt(c.c, id) {
+			if t.State == victims.Granted || c.rules.veto(&t) != 0 || c.rules.exempt(id) {
 				continue
 			}
 			if g >= 0 {

@@ -89,7 +89,7 @@ func (w *writer) count() string {
 	for _, at := range w.p.Placements {
 		// Members beyond the minimum cost no victim, so they are told apart:
 		// without them the plan would be as dear.
-		if at.Further {
+		if at.Extra {
 			further++
 		}
 	}
@@ -105,8 +105,8 @@ func (w *writer) members() {
 	// In the order of placing, which is that of the caller's list.
 	for _, at := range w.p.Placements {
 		m := &w.p.Job.Members[at.Member]
-		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(at.Place))
-		if at.Further {
+		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(at.NodeName))
+		if at.Extra {
 			w.printf(", beyond the minimum")
 		}
 		w.printf("\n")
@@ -154,7 +154,9 @@ func (w *writer) victim(indent string, v *victims.Victim) {
 	}
 	w.printf(")")
 	// A member that goes with its job may make no room anywhere.
-	if v.ForNode || v.ForHeadroom || v.ForQuota {
+	if v.Blocks {
+		w.printf(", which blocks the node")
+	} else if v.ForNode || v.ForHeadroom || v.ForQuota {
 		w.printf(" for room %s", v.Purpose())
 	}
 	w.printf("\n")
@@ -356,6 +358,7 @@ type victimReport struct {
 	ForNode     bool              `json:"forNode,omitempty"`
 	ForHeadroom bool              `json:"forHeadroom,omitempty"`
 	ForQuota    bool              `json:"forQuota,omitempty"`
+	Blocks      bool              `json:"blocks,omitempty"`
 	OptedOut    bool              `json:"optedOut,omitempty"`
 	Originator  bool              `json:"originator,omitempty"`
 }
@@ -423,7 +426,7 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 	for _, at := range p.Placements {
 		m := &p.Job.Members[at.Member]
 		r.Placements = append(r.Placements, placementReport{
-			Key: m.Key, Node: at.Place, Resources: vectors.Quantities(s, m.Size), Further: at.Further,
+			Key: m.Key, Node: at.NodeName, Resources: vectors.Quantities(s, m.Size), Further: at.Extra,
 		})
 	}
 	for i := range p.Victims {
@@ -431,7 +434,7 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 		r.Victims = append(r.Victims, victimReport{
 			Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.Place,
 			Resources: vectors.Quantities(s, v.Size), Priority: v.Priority, Rank: v.Rank, Job: v.Job, Whole: v.Whole,
-			ForNode: v.ForNode, ForHeadroom: v.ForHeadroom, ForQuota: v.ForQuota,
+			ForNode: v.ForNode, ForHeadroom: v.ForHeadroom, ForQuota: v.ForQuota, Blocks: v.Blocks,
 			OptedOut: v.OptedOut, Originator: v.Originator,
 		})
 	}

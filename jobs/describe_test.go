@@ -116,7 +116,7 @@ func TestDescribe_Callers(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4\ntask w low n2 4\njob q 4,4")
 	p := w.planner()
 	var d jobs.Decision
-	p.Predicate = func(q *jobs.Placing) bool { return w.cluster.NodeName(q.Node) != "n2" }
+	p.Predicate = func(q *victims.Question) bool { return w.cluster.NodeName(q.Node) != "n2" }
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, `job j (root.q, priority 10) is refused (predicate): the predicate refuses the places that could be made free
   2 could be taken
@@ -124,7 +124,7 @@ func TestDescribe_Callers(t *testing.T) {
 `, d.Describe(w.cluster))
 
 	p.Predicate = nil
-	p.Filter = func(_ int, node victims.NodeID) bool { return w.cluster.NodeName(node) == "n1" }
+	p.Filter = func(q *victims.Question) bool { return w.cluster.NodeName(q.Node) == "n1" }
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
   1 of no help with what is short (not-helping)

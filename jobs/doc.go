@@ -46,7 +46,7 @@
 // Running members must have the raw priority of their job, or tasks of one leaf can stop
 // each other for ever.
 //
-// Planner.Admit bounds what jobs of a queue may use.
+// Options.Admit bounds what jobs of a queue may use.
 //
 // # The plan
 //

@@ -90,7 +90,7 @@ func TestDecide_DomainsPassedOver(t *testing.T) {
 			job.Members = append(job.Members, victims.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 		}
 		world.SetEveryMinimum(c, func(string) int { return minimum })
-		p := jobs.Planner{ByPriority: true, Cluster: c}
+		p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, job, workload.Now))
 		require.Equal(t, victims.Preempts, d.Outcome)
@@ -113,7 +113,7 @@ func BenchmarkDomains(b *testing.B) {
 			for i := range 16 {
 				job.Members = append(job.Members, victims.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 			}
-			p := jobs.Planner{ByPriority: true, Cluster: c}
+			p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 			world.SetEveryMinimum(c, func(string) int { return jobsOf })
 			var d jobs.Decision
 			b.ReportAllocs()
@@ -137,14 +137,14 @@ func TestDecide_DomainAndFilter(t *testing.T) {
 	job := trainJob(cluster, 8)
 	job.DomainDepth = 1
 	asked := make(map[string]int)
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Filter: func(_ int, n victims.NodeID) bool {
-		asked[cluster.NodeName(n)]++
-		return cluster.NodeName(n) != "n1"
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{ByPriority: true, Filter: func(q *victims.Question) bool {
+		asked[cluster.NodeName(q.Node)]++
+		return cluster.NodeName(q.Node) != "n1"
 	}}}
 	var d jobs.Decision
 	require.NoError(t, planner.Decide(&d, job, noon))
 	require.Equal(t, victims.Preempts, d.Outcome)
-	require.Equal(t, "n2", d.Plan.Placements[0].Place)
-	require.Equal(t, "n3", d.Plan.Placements[1].Place)
+	require.Equal(t, "n2", d.Plan.Placements[0].NodeName)
+	require.Equal(t, "n3", d.Plan.Placements[1].NodeName)
 	require.Equal(t, map[string]int{"n1": 1, "n2": 1, "n3": 1}, asked)
 }

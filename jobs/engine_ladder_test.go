@@ -199,7 +199,7 @@ func TestEffort(t *testing.T) {
 		{0, math.MaxInt, math.MaxInt64},
 	} {
 		var e effort
-		e.begin(&Planner{Cluster: c, Steps: test.budget}, test.members)
+		e.begin(&Planner{Cluster: c, Options: victims.Options{Steps: test.budget}}, test.members)
 		require.Equal(t, effort{most: test.most, set: test.budget > 0, Meter: least.Meter{Left: test.most}}, e, "%d for %d", test.budget, test.members)
 	}
 	e := effort{most: 10, Meter: least.Meter{Left: 10}}
@@ -260,10 +260,10 @@ type refuser struct {
 	asked   int
 }
 
-func (r *refuser) accepts(d *desk) func(p *Placing) bool {
-	return func(p *Placing) bool {
+func (r *refuser) accepts(d *desk) func(p *victims.Question) bool {
+	return func(p *victims.Question) bool {
 		r.asked++
-		if slices.Contains(r.refused, fmt.Sprintf("%s=%d", p.Job.Members[p.Member].Key, d.board.hostAt(p.Node))) {
+		if slices.Contains(r.refused, fmt.Sprintf("%s=%d", p.Member.Key, d.board.hostAt(p.Node))) {
 			return false
 		}
 		gone := d.keys(p.Victims)
@@ -328,13 +328,13 @@ func TestPersuade_Large(t *testing.T) {
 
 	// If it refuses the first member everywhere, that is soon seen of all hosts, and
 	// proven.
-	d.search.asker.predicate = func(*Placing) bool { return false }
+	d.search.asker.predicate = func(*victims.Question) bool { return false }
 	require.False(t, d.search.choose())
 	require.True(t, d.search.proven)
 
 	// If it refuses the second one there are too many ways to look at them all.
 	d.effort.Left = 1 << 14
-	d.search.asker.predicate = func(p *Placing) bool { return p.Member == 0 }
+	d.search.asker.predicate = func(p *victims.Question) bool { return p.Member.Key == "j0" }
 	require.False(t, d.search.choose())
 	require.False(t, d.search.proven)
 }
@@ -361,9 +361,9 @@ func TestAsker(t *testing.T) {
 	require.True(t, a.acceptsAll([]int32{0, 1}, nil))
 
 	var shown []string
-	a.predicate = func(p *Placing) bool {
-		shown = append(shown, fmt.Sprintf("j%d on %d after %d without %v", p.Member, d.board.hostAt(p.Node), len(p.Before), d.keys(p.Victims)))
-		return p.Member == 0
+	a.predicate = func(p *victims.Question) bool {
+		shown = append(shown, fmt.Sprintf("%s on %d after %d without %v", p.Member.Key, d.board.hostAt(p.Node), len(p.Places), d.keys(p.Victims)))
+		return p.Member.Key == "j0"
 	}
 	require.False(t, a.asks(), "it is not in the loop")
 	a.picky = true

@@ -284,7 +284,7 @@ func TestFinisher_Table(t *testing.T) {
 			d := tableDesk(t, test.hosts, slices.Repeat([]int64{4}, len(test.at))...)
 			s := &d.search
 			if test.accepts != nil {
-				s.asker.picky, s.asker.predicate = true, func(p *Placing) bool { return test.accepts(d.keys(p.Victims)) }
+				s.asker.picky, s.asker.predicate = true, func(p *victims.Question) bool { return test.accepts(d.keys(p.Victims)) }
 			}
 			s.best.found = false
 			s.partial.begin()

@@ -41,7 +41,7 @@ func tableDesk(t require.TestingT, hosts string, members ...int64) *desk {
 		job.Max = resources.Limit{Value: resources.Vector{most, 0}, Defined: 1}
 	}
 	guaranteed := with["root"]
-	p := &Planner{ByPriority: true}
+	p := &Planner{Options: victims.Options{ByPriority: true}}
 	root := resources.Limit{Value: resources.Vector{guaranteed, 0}, Defined: 1}
 	tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Guaranteed: root, Children: []queue.Config{
 		job, {Name: "low", Guaranteed: resources.Limit{Value: resources.Vector{with["low"], 0}, Defined: 1}},

@@ -82,7 +82,7 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 	}
 	d := &desk{board: new(jobCase), effort: endless()}
 	world.SetEveryMinimum(c, func(string) int { return 1 })
-	p := &Planner{ByPriority: true, Cluster: c}
+	p := &Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()
 	d.board.prepare(len(d.board.unplaced))
@@ -424,9 +424,9 @@ func TestCeiling(t *testing.T) {
 // The caller's filter is asked once about a node and a class, whoever asks.
 func TestFilter_Once(t *testing.T) {
 	asked := 0
-	c := &jobCase{job: &victims.Ask{Members: []victims.Member{{Class: 3}, {Class: -1}, {Class: 3}}}}
+	c := &jobCase{asked: new(victims.Question), job: &victims.Ask{Members: []victims.Member{{Class: 3}, {Class: -1}, {Class: 3}}}}
 	c.hosts = []host{{id: 5, row: 0, only: -1}, {id: 6, row: 1, only: 2}}
-	c.filter.caller = func(class int, node victims.NodeID) bool { asked++; return class == 3 && node == 6 }
+	c.filter.caller = func(q *victims.Question) bool { asked++; return q.Member.Class == 3 && q.Node == 6 }
 	c.filter.begin(c.job, 2)
 	for range 2 {
 		require.False(t, c.takesMember(0, 0))

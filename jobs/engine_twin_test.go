@@ -14,6 +14,7 @@ import (
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // The twins of engines that claim an exact answer look at everything: all ways to
@@ -195,8 +196,8 @@ func completerObeys(t *rapid.T) {
 		}
 	}
 	accepts := func(m int, h int32) bool { return !refused[[2]int{m, int(h)}] }
-	s.asker.picky, s.asker.predicate = true, func(p *Placing) bool {
-		return accepts(p.Member, d.board.hostAt(p.Node))
+	s.asker.picky, s.asker.predicate = true, func(p *victims.Question) bool {
+		return accepts(slices.IndexFunc(p.Ask.Members, func(m victims.Member) bool { return m.Key == p.Member.Key }), d.board.hostAt(p.Node))
 	}
 	s.best.found = false
 	require.True(t, s.all.complete(math.MaxInt32))

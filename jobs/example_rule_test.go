@@ -71,9 +71,9 @@ func ExamplePlanner_filter() {
 	job.Members[0].Class, job.Members[1].Class = leader, worker
 
 	asked := 0
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Filter: func(class int, node victims.NodeID) bool {
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{ByPriority: true, Filter: func(q *victims.Question) bool {
 		asked++
-		return class == worker || cluster.NodeName(node) == "n3"
+		return q.Member.Class == worker || cluster.NodeName(q.Node) == "n3"
 	}}}
 	var d jobs.Decision
 	must(planner.Decide(&d, job, noon))
@@ -99,7 +99,7 @@ func ExamplePlanner_budgets() {
 	}
 	run(cluster, "n3", "root.web", victims.Task{Key: "index", Size: resources.Vector{8}, Priority: 5})
 
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
+	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 8), noon))
 	show(cluster, &d)
@@ -123,7 +123,7 @@ func ExamplePlanner_ownLeaf() {
 		for _, node := range []string{"n2", "n3"} {
 			run(cluster, node, "root.web", victims.Task{Key: "web-" + node, Size: resources.Vector{8}, NonPreemptible: true})
 		}
-		planner := jobs.Planner{ByPriority: true, Cluster: cluster}
+		planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 		var d jobs.Decision
 		must(planner.Decide(&d, trainJob(cluster, 3), noon))
 		show(cluster, &d)

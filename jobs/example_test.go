@@ -5,6 +5,7 @@ package jobs_test
 import (
 	"fmt"
 	"log"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
@@ -64,7 +65,7 @@ func trainJob(cluster *victims.Cluster, gpus int64) *victims.Ask {
 // than all of that job, a report of the same priority goes with it.
 func ExamplePlanner() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
+	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	fmt.Print(d.Describe(cluster))
@@ -83,7 +84,7 @@ func ExamplePlanner() {
 // be of use, and it goes as a whole.
 func ExamplePlanner_wholeJob() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
+	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 8), noon))
 	for _, v := range d.Plan.Victims {
@@ -99,7 +100,7 @@ func ExamplePlanner_wholeJob() {
 // A job of which one member finds no room takes no victims for the other.
 func ExampleDecision_Describe() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
+	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	job := trainJob(cluster, 8)
 	job.Members[1].Size = resources.Vector{9}
 	var d jobs.Decision
@@ -115,12 +116,12 @@ func ExampleDecision_Describe() {
 func ExampleAuditor() {
 	cluster := exampleCluster()
 	n2, _ := cluster.LookupNode("n2")
-	plan := jobs.Plan{Job: *trainJob(cluster, 4), Placements: []jobs.Placement{{Member: 0, Node: n2}, {Member: 1, Node: n2}}}
+	plan := jobs.Plan{Job: *trainJob(cluster, 4), Placements: []victims.Place{{Member: 0, Node: n2}, {Member: 1, Node: n2}}}
 	for _, key := range []string{"old-1", "old-2"} {
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
 	}
-	auditor := jobs.Auditor{ByPriority: true, Cluster: cluster}
+	auditor := jobs.Auditor{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	for _, v := range auditor.Audit(nil, &plan, noon) {
 		fmt.Println(v)
 	}
@@ -136,7 +137,7 @@ func ExampleJob() {
 	job := trainJob(cluster, 4)
 	job.MinMembers = 1
 	var d jobs.Decision
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
+	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	must(planner.Decide(&d, job, noon))
 	for _, at := range d.Plan.Placements {
 		fmt.Println(job.Members[at.Member].Key, "on", cluster.Node(at.Node).Name)
@@ -150,14 +151,9 @@ func ExampleJob() {
 // A predicate keeps members apart.
 func ExamplePlanner_predicate() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Predicate: func(p *jobs.Placing) bool {
-		for _, at := range p.Before {
-			if at.Node == p.Node {
-				return false
-			}
-		}
-		return true
-	}}
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{ByPriority: true, Predicate: func(q *victims.Question) bool {
+		return !slices.ContainsFunc(q.Places, func(at victims.Place) bool { return at.Node == q.Node })
+	}}}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	for _, at := range d.Plan.Placements {
@@ -177,12 +173,12 @@ func ExamplePlanner_admit() {
 	four := resources.Limit{Value: resources.Vector{4}, Defined: 1}
 
 	quotas := map[string]*koordinator.ElasticQuota{"root.train": {Min: four}}
-	planner := jobs.Planner{
-		ByPriority: true, Cluster: cluster,
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{
+		ByPriority: true,
 		Admit: func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
 			return quotas[a.Queue].Admit(dst, a)
 		},
-	}
+	}}
 	var d jobs.Decision
 	must(planner.Decide(&d, job, noon))
 	fmt.Println(d.Outcome, d.Refusal.Reason)

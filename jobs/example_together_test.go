@@ -65,7 +65,7 @@ func ExamplePlanner_Together() {
 	check(planner.Together(&j, asks, now))
 	for _, part := range j.Parts {
 		for _, at := range part.Plan.Placements {
-			fmt.Println(at.Key, "runs on", at.Place)
+			fmt.Println(at.Key, "runs on", at.NodeName)
 		}
 		for _, v := range part.Plan.Victims {
 			fmt.Println(v.Key, "stops")

@@ -197,7 +197,7 @@ func TestHelp(t *testing.T) {
 		{town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4",
 			want: "what would help: less usage of root.q, another guarantee or max"},
 		{town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", // its own leaf may come to have somebody
-			change: func(p *jobs.Planner, _ *victims.Ask) { p.OwnLeaf = victims.OwnMet },
+			change: func(p *jobs.Planner, _ *victims.Ask) { p.WithinQueue = queue.Met },
 			want:   "what would help: room on any node, less usage of root, more usage of root, another guarantee or max, other policies of queues, another priority, application or gang of a task, other answers of Filter, Exempt and the like"},
 		{town: promised + "job q 5",
 			want: "what would help: room on any node, less usage of root, more usage of root, another guarantee or max, other policies of queues, another priority, application or gang of a task, other answers of Filter, Exempt and the like"},

@@ -8,12 +8,10 @@ import "github.com/go-preempt/preempt/victims"
 func fill(dst, job *victims.Ask) {
 	members := append(dst.Members[:0], job.Members...)
 	for i := range members {
-		ask := job.MemberAsk(i)
-		m := &members[i]
-		m.Size, m.Class, m.Budgets = ask.Size, ask.Class, ask.Budgets
+		members[i] = job.Member(i)
 	}
 	*dst = *job
-	dst.Members = members
+	dst.Members, dst.Job = members, job.Key
 }
 
 // A stage says whose tasks are candidates.

@@ -110,9 +110,9 @@ func (h *harness) leave(t *rapid.T) {
 }
 
 // minimumOf lists the placements of a decision that are of the minimum.
-func minimumOf(d *jobs.Decision) (list []jobs.Placement) {
+func minimumOf(d *jobs.Decision) (list []victims.Place) {
 	for _, at := range d.Plan.Placements {
-		if !at.Further {
+		if !at.Extra {
 			list = append(list, at)
 		}
 	}
@@ -185,7 +185,7 @@ func reportComesBack(t *rapid.T) {
 	}
 	for i, at := range d.Plan.Placements {
 		r := &report.Plan.Placements[i]
-		if key := h.job.Members[at.Member].Key; r.Key != key || r.Node != at.Place || lineWith(lines, "member "+key+" (") != 1 {
+		if key := h.job.Members[at.Member].Key; r.Key != key || r.Node != at.NodeName || lineWith(lines, "member "+key+" (") != 1 {
 			t.Fatalf("member %s is told as %+v:\n%s", key, *r, strings.Join(lines, "\n"))
 		}
 	}

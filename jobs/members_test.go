@@ -82,9 +82,9 @@ func TestDecide_MembersHaveWhatTheAskSays(t *testing.T) {
 	j.Members[0].Size, j.Members[1].Class, j.Members[1].Budgets = nil, 2, []string{}
 	asked := map[int]bool{}
 	p := w.planner()
-	p.Filter = func(class int, n victims.NodeID) bool {
-		asked[class] = true
-		return class == 2 || w.cluster.NodeName(n) == "n1"
+	p.Filter = func(q *victims.Question) bool {
+		asked[q.Member.Class] = true
+		return q.Member.Class == 2 || w.cluster.NodeName(q.Node) == "n1"
 	}
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, j, noon))
@@ -134,7 +134,7 @@ func TestPlan_Change(t *testing.T) {
 	require.Equal(t, "refused in-flight", w.brief(w.decide()))
 	gone := w.cluster.Clone()
 	require.NoError(t, gone.RemoveTask("v"))
-	p := jobs.Planner{ByPriority: true, Cluster: gone}
+	p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: gone}
 	require.NoError(t, p.Decide(d, &w.job, noon))
 	require.Equal(t, "fits", w.brief(d))
 	require.NoError(t, w.cluster.Undo())

@@ -36,7 +36,7 @@ func TestNoAllocs(t *testing.T) {
 		{name: "member by member", outcome: victims.Preempts, cluster: wide, job: gang(wide, 16, two)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := &jobs.Planner{ByPriority: true, Cluster: test.cluster}
+			p := &jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: test.cluster}
 			job, now := test.job, benchNow
 			if test.town != "" {
 				w := build(t, test.town)

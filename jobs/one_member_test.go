@@ -41,8 +41,8 @@ func propertyOneMember(t *rapid.T) {
 	if closed := rapid.SampledFrom(append([]string{""}, nodeNames(&c.World)...)).Draw(t, "closed"); closed != "" {
 		// What a predicate says of a node it says of every set of victims there.
 		lets := func(node victims.NodeID) bool { return h.cluster.NodeName(node) != closed }
-		asks.Predicate = func(p *victims.Placing) bool { return lets(p.Node) }
-		h.planner.Predicate = func(p *jobs.Placing) bool { return lets(p.Node) }
+		asks.Predicate = func(p *victims.Question) bool { return lets(p.Node) }
+		h.planner.Predicate = func(p *victims.Question) bool { return lets(p.Node) }
 	}
 	ask, err := world.AskOf(h.cluster, &c.Ask)
 	if err != nil {
@@ -111,11 +111,11 @@ func propertyAuditOfOneMember(t *rapid.T) {
 		}
 		plan.Victims = append(plan.Victims, v)
 	}
-	same := jobs.Plan{Job: h.job, Placements: []jobs.Placement{{Node: plan.Node}}, Victims: plan.Victims}
+	same := jobs.Plan{Job: h.job, Placements: []victims.Place{{Node: plan.Node}}, Victims: plan.Victims}
 
-	want := (&victims.Auditor{Cluster: h.cluster, Rules: asks.Rules}).Audit(nil, &plan, c.Options.Now)
+	want := (&victims.Auditor{Cluster: h.cluster, Options: asks.Options}).Audit(nil, &plan, c.Options.Now)
 	a := h.auditorOfCase()
-	a.SameNode, a.OwnApplication = asks.SameNode, asks.OwnApplication
+	a.VictimsOnNode, a.TakeOwnApplication = asks.VictimsOnNode, asks.TakeOwnApplication
 	got := a.Audit(nil, &same, c.Options.Now)
 	for _, list := range [][]victims.Violation{want, got} {
 		for i := range list {

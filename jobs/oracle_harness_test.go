@@ -55,7 +55,7 @@ func (h *harness) rebuild() {
 	h.cluster, h.planner.Cluster = cluster, cluster
 	h.quotas, h.planner.Admit = quotasOf(h, cluster), h.admit
 	world.SetMinimums(cluster, h.c.Minimums)
-	h.planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
+	h.planner.Exempt = func(e *victims.Question) (time.Time, bool) {
 		at := world.Options{Now: e.Now, Exempt: h.c.Options.Exempt}
 		return at.Exempts(e.Cluster.Key(e.Task))
 	}
@@ -65,30 +65,30 @@ func (h *harness) rebuild() {
 	if h.c.ByPriority {
 		h.planner.ByPriority = true
 	}
-	h.planner.StrictPriority, h.planner.Interval = h.c.Options.StrictPriority, h.c.Options.Interval
+	h.planner.StrictPriority, h.planner.RetryInterval = h.c.Options.StrictPriority, h.c.Options.Interval
 	h.planner.Scarce = h.c.Options.Counting(cluster)
-	h.planner.OwnLeaf = world.OwnLeaves[h.c.Options.OwnLeaf]
+	h.planner.WithinQueue = world.OwnLeaves[h.c.Options.OwnLeaf]
 }
 
 // lets is the filter of the case: the node has the labels that members of the
 // class select. The class of a member is the first with its selector.
-func (h *harness) lets(class int, node victims.NodeID) bool {
+func (h *harness) lets(q *victims.Question) bool {
 	for i := range h.c.World.Nodes {
-		if n := &h.c.World.Nodes[i]; n.Name == h.cluster.NodeName(node) {
-			return n.Has(h.c.Job.Members[class].Selector)
+		if n := &h.c.World.Nodes[i]; n.Name == h.cluster.NodeName(q.Node) {
+			return n.Has(h.c.Job.Members[q.Member.Class].Selector)
 		}
 	}
-	h.Fatalf("no node %d\n%v", node, h.c)
+	h.Fatalf("no node %d\n%v", q.Node, h.c)
 	return false
 }
 
 // accepts is the predicate of the case.
-func (h *harness) accepts(p *jobs.Placing) bool {
+func (h *harness) accepts(p *victims.Question) bool {
 	var before []string
-	for _, at := range p.Before {
+	for _, at := range p.Places {
 		before = append(before, h.cluster.Node(at.Node).Name)
 	}
-	return !h.c.Refuses(h.job.Members[p.Member].Key, h.cluster.Node(p.Node).Name, before)
+	return !h.c.Refuses(p.Member.Key, h.cluster.Node(p.Node).Name, before)
 }
 
 // admit is the function of the case's quotas.
@@ -158,7 +158,7 @@ func shuffled[T any](t *rapid.T, list []T) []T { return rapid.Permutation(list).
 func (h *harness) places() (places []string, further []oracle.Placement) {
 	for _, p := range h.d.Plan.Placements {
 		node := h.cluster.Node(p.Node).Name
-		if p.Further {
+		if p.Extra {
 			further = append(further, oracle.Placement{Member: h.job.Members[p.Member].Key, Node: node, Further: true})
 		} else {
 			places = append(places, node)

@@ -360,9 +360,9 @@ func (h *harness) alike() bool {
 		if slices.ContainsFunc(h.c.World.Nodes, func(n world.Node) bool { return n.ReservedFor == m.Key }) {
 			return false
 		}
-		if size := h.job.Members[p.Member].Size; !p.Further && first == nil {
+		if size := h.job.Members[p.Member].Size; !p.Extra && first == nil {
 			first = size
-		} else if !p.Further && !slices.Equal(first, size) {
+		} else if !p.Extra && !slices.Equal(first, size) {
 			return false
 		}
 	}

@@ -51,7 +51,7 @@ func propertyPending(t *rapid.T) {
 		if rapid.IntRange(0, 3).Draw(t, "other types count") == 3 {
 			h.planner.Scarce = new(resources.Mask(rapid.Uint64Range(0, 1<<h.cluster.Schema().Len()-1).Draw(t, "scarce")))
 		}
-		twin := jobs.Planner{Cluster: h.cluster.Clone(), Rules: h.planner.Rules, Predicate: h.planner.Predicate}
+		twin := jobs.Planner{Cluster: h.cluster.Clone(), Options: h.planner.Options}
 		var want, got []string
 		for i := range all {
 			var d jobs.Decision

@@ -22,7 +22,7 @@ type Decision struct {
 // plain data.
 type Plan struct {
 	Job        victims.Ask      // a copy
-	Placements []Placement      // of the members that had no place, in their order
+	Placements []victims.Place  // of the members that had no place, in their order
 	Victims    []victims.Victim // sorted by key
 	Cost       victims.Cost
 	Proof      victims.Proof
@@ -37,15 +37,6 @@ type Plan struct {
 	sizes []int64 // of the members of Job, and of the victims
 }
 
-// A Placement is a node for a member.
-type Placement struct {
-	Member  int    // an index of Ask.Members
-	Key     string // of the member
-	Node    victims.NodeID
-	Place   string // the name of the node
-	Further bool   // beyond the minimum, and placed without victims
-}
-
 // Change returns what the plan does, for [victims.Cluster.Apply]. It shares victims with
 // the plan.
 func (p *Plan) Change() victims.Change {
@@ -54,7 +45,7 @@ func (p *Plan) Change() victims.Change {
 	}
 	for _, at := range p.Placements {
 		ask := p.Job.MemberAsk(at.Member)
-		ch.Places = append(ch.Places, victims.Place{Ask: &ask, Node: at.Node})
+		ch.Places = append(ch.Places, victims.ChangePlace{Ask: &ask, Node: at.Node})
 	}
 	return ch
 }

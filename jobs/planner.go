@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/aside"
-	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trigger"
@@ -21,32 +20,7 @@ import (
 type Planner struct {
 	Cluster *victims.Cluster
 
-	// ByPriority says what entitles a job to victims; see DESIGN.md, Jobs: laws.
-	//
-	// False: a job is an ask with many members. If they asked one after another, the
-	// largest last, its queue would still be under its guarantee at the last one, type by
-	// type (law 4).
-	//
-	// True: a job takes from strictly lower priority, also in its own leaf (by raw
-	// priority). Guarantees only protect; delays and intervals do not count. Use it for
-	// Koordinator's elastic quotas, and for priorities without guarantees.
-	ByPriority bool
-	victims.Rules
-
-	// Admit holds jobs to quotas that the tree does not have, as Koordinator's: it is asked at
-	// each queue from the leaf up, about members without a place together and about further
-	// ones singly. It sets dst to what victims below that queue have to free, in types that
-	// are wanted, and returns it; refused if no victim can help. nil: all are let in.
-	Admit func(dst resources.Vector, a *victims.Admission) (lacks resources.Vector, refused bool)
-	// Predicate may refuse a node for a member, given the victims and the members before
-	// it. The rules for it are those of [victims.Planner].
-	Predicate func(p *Placing) bool
-	// Steps bounds the work of a decision, as [victims.Planner.Steps] does. 0 means: 5 times
-	// what the members take that are asked in turn first, at least some 50 ms; if they are
-	// not, [victims.DefaultSteps] for each member. See DESIGN.md, Jobs: plans.
-	Steps int64
-	// Stop ends a decision early, as [victims.Planner.Stop] does.
-	Stop func() bool
+	victims.Options
 
 	aside   aside.Copy  // see Together
 	asks    turnPlanner // likewise
@@ -58,18 +32,6 @@ type Planner struct {
 	hasty   bool // there is an answer without this decision: it must not pass its budget, nor say what would help
 	sharing bool // and they are asks that share a plan, for which nobody of their own leaf goes
 	d       decision
-}
-
-// A Placing is the question whether a member may run on a node.
-type Placing struct {
-	Cluster *victims.Cluster // with what the plan is beside: see [victims.Placing]
-	Job     *victims.Ask
-	Member  int // an index of Ask.Members
-	Node    victims.NodeID
-	Before  []Placement      // of this plan, in the order of members
-	Victims []victims.TaskID // of the whole plan, in no particular order
-	// Coming: the job waits or has victims. Else it starts at once.
-	Coming bool
 }
 
 // Decide sets dst to what should happen for a job at the instant now. Errors say what is
@@ -157,7 +119,7 @@ type decision struct {
 	space   []int64                // of hosts, see roomWithout
 	lack    []int64                // of queues, likewise
 
-	answers   func(int, victims.NodeID) bool // see remembered
+	answers   func(*victims.Question) bool // see remembered
 	answersOf *decision
 }
 
@@ -179,7 +141,7 @@ func (d *decision) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	}
 	d.search.wire(d.searched(), &d.effort, p)
 	d.pack.jobCase, d.pack.effort, d.pack.asker = &d.jobCase, &d.effort, &d.search.asker
-	d.search.asker.refusals, d.search.asker.picky = 0, true
+	d.search.asker.refusals, d.search.asker.refused, d.search.asker.picky = 0, false, true
 	d.search.asker.jobCase = &d.jobCase
 	d.further.jobCase, d.further.asker, d.load.jobCase = &d.jobCase, &d.search.asker, &d.jobCase
 	return nil
@@ -253,7 +215,7 @@ func (d *decision) atGate() *trigger.Case {
 	}
 	*g = trigger.Case{
 		Tree: d.tree, Leaf: job.Queue, Arriving: d.rem, Before: d.before, MayNot: job.NeverPreempts,
-		PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: d.p.Interval, Now: d.now,
+		PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: d.p.RetryInterval, Now: d.now,
 		Counting: d.p.Counting(),
 	}
 	return g
@@ -334,7 +296,7 @@ func (d *decision) mayTakeOwn(r string) bool {
 	case rulebook.MayNotPreempt, rulebook.TooEarly, rulebook.TooSoon, victims.InFlight:
 		return false
 	}
-	return d.rules.own != eligible.OwnNever
+	return d.rules.own != queue.Never
 }
 
 // others reports whether the own leaf, or branch, has tasks that are not of the job's
@@ -488,6 +450,7 @@ func (d *decision) victim(u, i int32) victims.Victim {
 		Rank: c.levels[rulebook.LevelRank], Job: t.Job, Whole: d.units[u].whole,
 	}
 	v.ForNode, v.ForHeadroom, v.ForQuota = d.load.serves(c)
+	v.Blocks = d.blocking(d.todo, d.best.at, c.id)
 	return v
 }
 
@@ -501,10 +464,8 @@ func (d *decision) verify(dst *Decision) {
 	// everything anew: nothing of the decision reaches it except the plan, and the
 	// answers of a filter that must not be asked twice.
 	p := d.p
-	p.auditor.Cluster, p.auditor.Rules, p.auditor.ByPriority = p.Cluster, p.Rules, p.ByPriority
+	p.auditor.Cluster, p.auditor.Options = p.Cluster, p.Options
 	p.auditor.Filter, p.auditor.trusts, p.auditor.together = d.remembered(), true, p.inOrder
-	p.auditor.Admit, p.auditor.Predicate = p.Admit, p.Predicate
-	p.auditor.SameNode = false // jobs know no such option
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {
 		// A plan that breaks a law must not reach anybody, not even beside a
@@ -517,16 +478,16 @@ func (d *decision) verify(dst *Decision) {
 
 // remembered returns the caller's filter with its answers to this decision, so
 // that nobody is asked twice; nil without a filter.
-func (d *decision) remembered() func(int, victims.NodeID) bool {
+func (d *decision) remembered() func(*victims.Question) bool {
 	// A nil filter lets everybody run everywhere, and the auditor knows that.
 	if d.filter.caller == nil {
 		return nil
 	}
 	if d.answersOf != d { // once per planner, and again if that was copied
 		d.answersOf = d
-		d.answers = func(class int, node victims.NodeID) bool {
-			h := d.hostAt(node)
-			return h >= 0 && d.lets(d.filter.find(class), h)
+		d.answers = func(q *victims.Question) bool {
+			h := d.hostAt(q.Node)
+			return h >= 0 && d.lets(int32(slices.Index(d.filter.classes, q.Member.Class)), h)
 		}
 	}
 	return d.answers

@@ -18,14 +18,14 @@ import (
 )
 
 // refuse is a predicate that refuses members of some nodes: "j0=n1".
-func (w *town) refuse(all ...string) func(*jobs.Placing) bool {
-	return func(p *jobs.Placing) bool {
-		return !slices.Contains(all, p.Job.Members[p.Member].Key+"="+w.cluster.Node(p.Node).Name)
+func (w *town) refuse(all ...string) func(*victims.Question) bool {
+	return func(p *victims.Question) bool {
+		return !slices.Contains(all, p.Member.Key+"="+w.cluster.Node(p.Node).Name)
 	}
 }
 
 // gone lists the keys of the victims of a placing, sorted.
-func (w *town) gone(p *jobs.Placing) (keys []string) {
+func (w *town) gone(p *victims.Question) (keys []string) {
 	for _, id := range p.Victims {
 		keys = append(keys, w.cluster.Task(id).Key)
 	}
@@ -72,10 +72,10 @@ func TestPredicate_Sees(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4\ntask w low n2 4\njob q 4,4,0 min=2")
 	p := w.planner()
 	var asked []string
-	p.Predicate = func(x *jobs.Placing) bool {
-		words := []string{x.Job.Members[x.Member].Key, "on", w.cluster.Node(x.Node).Name, "after"}
-		for _, at := range x.Before {
-			words = append(words, x.Job.Members[at.Member].Key)
+	p.Predicate = func(x *victims.Question) bool {
+		words := []string{x.Member.Key, "on", w.cluster.Node(x.Node).Name, "after"}
+		for _, at := range x.Places {
+			words = append(words, x.Ask.Members[at.Member].Key)
 		}
 		asked = append(asked, strings.Join(append(append(words, "without"), w.gone(x)...), " "))
 		return true
@@ -96,7 +96,7 @@ func TestPredicate_WantsMore(t *testing.T) {
 		w := build(t, town)
 		p := w.planner()
 		p.SetQuick(quick)
-		p.Predicate = func(x *jobs.Placing) bool { return slices.Contains(w.gone(x), "w") && len(x.Victims) > 1 }
+		p.Predicate = func(x *victims.Question) bool { return slices.Contains(w.gone(x), "w") && len(x.Victims) > 1 }
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, "plan j0=n1 -v -w", w.brief(&d), "quick: %v", quick)
@@ -113,7 +113,7 @@ func TestPredicate_FewSteps(t *testing.T) {
 	}
 	w := build(t, text)
 	p := w.planner()
-	p.Predicate, p.Steps = func(*jobs.Placing) bool { return true }, 1
+	p.Predicate, p.Steps = func(*victims.Question) bool { return true }, 1
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, victims.Preempts, d.Outcome)
@@ -125,7 +125,7 @@ func TestDecide_Unlawful(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4")
 	p := w.planner()
 	asked := 0
-	p.Predicate = func(*jobs.Placing) bool { asked++; return asked < 2 }
+	p.Predicate = func(*victims.Question) bool { asked++; return asked < 2 }
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "refused unlawful", w.brief(&d))
@@ -145,7 +145,7 @@ func TestPredicate_NobodyForItAlone(t *testing.T) {
 			w := build(t, "queue q g=9\nqueue low\nnode n1 4\ntask v low n1 4\ntask w low n1 0\njob q 4")
 			p := w.planner()
 			p.ByPriority = byPriority
-			p.Predicate = func(x *jobs.Placing) bool { return slices.Contains(w.gone(x), wanted) }
+			p.Predicate = func(x *victims.Question) bool { return slices.Contains(w.gone(x), wanted) }
 			var d jobs.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.Equal(t, want[i], w.brief(&d), "%s by priority: %v", wanted, byPriority)
@@ -166,7 +166,7 @@ func TestPredicate_Lawful(t *testing.T) {
 		for id := range h.cluster.Tasks() {
 			hated[id] = h.cluster.State(id) == victims.Running && rapid.IntRange(0, 3).Draw(t, "hated") == 0
 		}
-		h.planner.Predicate = func(p *jobs.Placing) bool {
+		h.planner.Predicate = func(p *victims.Question) bool {
 			for id := range hated {
 				if hated[id] && h.cluster.NodeOf(id) == p.Node && !slices.Contains(p.Victims, id) {
 					return false

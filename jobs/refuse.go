@@ -31,7 +31,7 @@ func (d *decision) lacks(dst *Decision) {
 	r := &dst.Refusal
 	// A predicate that refused anything may be all that was in the way; nothing
 	// else could tell.
-	if d.search.asker.refusals > 0 {
+	if d.search.asker.refused {
 		r.Reason = rulebook.PredicateRefused
 	}
 	r.Proven, r.Steps = d.best.proven, d.effort.steps()
@@ -102,7 +102,7 @@ func (d *decision) retryAt(s stage) time.Time {
 		// A task that another rule keeps does not become a candidate when its
 		// exemption ends.
 		if t.State != victims.Granted && d.rules.veto(&t) == 0 {
-			if until, ok := d.rules.exemption(d.c, id); ok && !until.IsZero() {
+			if until, ok := d.rules.exemption(id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)
 			}
 		}
@@ -177,8 +177,9 @@ func (d *decision) mayUse(n victims.NodeID, member int) bool {
 		return d.takesMember(h, member)
 	}
 	v := d.c.NodeView(n)
+	d.asked.Member, d.asked.Node = &d.job.Members[member], n
 	return !v.Unschedulable && (v.ReservedFor == "" || v.ReservedFor == d.job.Key || v.ReservedFor == d.job.Members[member].Key) &&
-		(d.p.Filter == nil || d.p.Filter(d.job.Members[member].Class, n))
+		(d.p.Filter == nil || d.p.Filter(d.asked))
 }
 
 // help says what would help after a refusal. An answer other than a refusal needs room as
@@ -190,7 +191,7 @@ func (d *decision) help(r *Refusal) {
 	defer func() { h.Note(d.c, &w, &d.rules.eligible) }()
 	switch {
 	// A predicate may look at anything, and so may formulas of quotas.
-	case d.p.ByPriority, d.p.Admit != nil, d.p.Predicate != nil, d.mayTakeOwn(r.Reason):
+	case d.p.ByPriority, d.p.Admit != nil, d.p.Predicate != nil, d.p.Blockers != nil, d.mayTakeOwn(r.Reason):
 		w.Anything = true
 		h.Anything(d.c)
 		return

@@ -28,14 +28,16 @@ func TestRefusal_EveryReason(t *testing.T) {
 	for _, test := range []struct {
 		reason    string
 		town      string
-		predicate func(*jobs.Placing) bool
+		predicate func(*victims.Question) bool
 		change    func(p *jobs.Planner, j *victims.Ask) // of a job by guarantee
 		brief     string
 		lines     []string // after the first
 	}{
 		{reason: "too-early", town: promised, change: func(p *jobs.Planner, j *victims.Ask) { j.PendingSince = noon.Add(-20 * time.Second) },
 			brief: "refused too-early", lines: []string{"try again at " + noon.Add(10*time.Second).Format(time.RFC3339Nano)}},
-		{reason: "too-soon", town: promised, change: func(p *jobs.Planner, j *victims.Ask) { p.Interval, j.LastAttempt = time.Minute, noon.Add(-time.Second) },
+		{reason: "too-soon", town: promised, change: func(p *jobs.Planner, j *victims.Ask) {
+			p.RetryInterval, j.LastAttempt = time.Minute, noon.Add(-time.Second)
+		},
 			brief: "refused too-soon", lines: []string{"try again at " + noon.Add(59*time.Second).Format(time.RFC3339Nano)}},
 		{reason: "over-max", town: "queue t max=3\nqueue t.q g=9\nqueue t.x\nqueue low\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4",
 			change: byGuarantee, brief: "refused over-max"},
@@ -53,7 +55,7 @@ func TestRefusal_EveryReason(t *testing.T) {
 		{reason: "no-victims", town: full + "p=30\ntask w low n1 0/1\njob q 4,4", brief: "refused no-victims 1 priority 1 not-helping",
 			lines: []string{"1 not lower in effective priority (priority)", "1 of no help with what is short (not-helping)",
 				"not even the first of 2 members could be placed"}},
-		{reason: "predicate", town: full + "\njob q 4", predicate: func(*jobs.Placing) bool { return false },
+		{reason: "predicate", town: full + "\njob q 4", predicate: func(*victims.Question) bool { return false },
 			brief: "refused predicate", lines: []string{"1 could be taken"}},
 		{reason: victims.Unlawful, town: full + "\njob q 4", predicate: yesOnce(), brief: "refused unlawful"},
 	} {
@@ -97,9 +99,9 @@ func TestRefusal_EveryReason(t *testing.T) {
 
 // yesOnce is a predicate that changes its mind: the plan is found, and the audit is
 // told something else.
-func yesOnce() func(*jobs.Placing) bool {
+func yesOnce() func(*victims.Question) bool {
 	asked := 0
-	return func(*jobs.Placing) bool { asked++; return asked < 2 }
+	return func(*victims.Question) bool { asked++; return asked < 2 }
 }
 
 // placed counts the members of a town's job that have a place.

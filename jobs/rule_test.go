@@ -71,9 +71,9 @@ func TestDecide_Filter(t *testing.T) {
 	w := build(t, town)
 	asked := map[[2]int]int{}
 	p := w.planner()
-	p.Filter = func(class int, node victims.NodeID) bool {
-		asked[[2]int{class, int(node)}]++
-		return w.cluster.NodeName(node) == map[int]string{7: "n2", -1: "n3"}[class]
+	p.Filter = func(q *victims.Question) bool {
+		asked[[2]int{q.Member.Class, int(q.Node)}]++
+		return w.cluster.NodeName(q.Node) == map[int]string{7: "n2", -1: "n3"}[q.Member.Class]
 	}
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
@@ -83,8 +83,8 @@ func TestDecide_Filter(t *testing.T) {
 	}
 
 	// Nodes that refuse everybody are counted.
-	p.Filter = func(class int, node victims.NodeID) bool {
-		return class == 7 && w.cluster.NodeName(node) == "n2"
+	p.Filter = func(q *victims.Question) bool {
+		return q.Member.Class == 7 && w.cluster.NodeName(q.Node) == "n2"
 	}
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.NoError(t, d.Count())
@@ -97,7 +97,7 @@ func TestDecide_Filter(t *testing.T) {
 func TestDecide_FilterFurther(t *testing.T) {
 	w := build(t, "queue q\nnode n1 4\nnode n2 4\njob q 1,1,1 min=1 class=1,1,2")
 	p := w.planner()
-	p.Filter = func(class int, node victims.NodeID) bool { return class == int(node) }
+	p.Filter = func(q *victims.Question) bool { return q.Member.Class == int(q.Node) }
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "fits j0=n1 +j1=n1 +j2=n2", w.brief(&d))
@@ -118,9 +118,9 @@ func TestDecide_Moment(t *testing.T) {
 			w := build(t, test.town)
 			var moments []bool
 			p := w.planner()
-			p.Predicate = func(q *jobs.Placing) bool {
-				if !slices.Contains(moments, q.Coming) {
-					moments = append(moments, q.Coming)
+			p.Predicate = func(q *victims.Question) bool {
+				if !slices.Contains(moments, q.AfterVictims) {
+					moments = append(moments, q.AfterVictims)
 				}
 				return true
 			}
@@ -201,7 +201,7 @@ func TestAudit_Rules(t *testing.T) {
 	}
 	w := build(t, town)
 	a := w.auditor()
-	a.Filter = func(class int, node victims.NodeID) bool { return node != 1 }
+	a.Filter = func(q *victims.Question) bool { return q.Node != 1 }
 	found := a.Audit(nil, w.plan([]string{"n1", "n3"}, "v"), noon)
 	require.Len(t, found, 1)
 	require.Equal(t, "filter: member j0: node n1: refused by the filter", found[0].String())

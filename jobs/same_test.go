@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
@@ -33,17 +32,17 @@ type same struct {
 func TestSame(t *testing.T) {
 	for _, x := range []same{
 		{"a filter that lets all", 0, func(h *harness) {
-			h.planner.Filter = func(int, victims.NodeID) bool { return true }
+			h.planner.Filter = func(*victims.Question) bool { return true }
 		}, true},
 		{"no filter", 0, func(h *harness) { h.planner.Filter = nil }, true},
 		{"one class for each member", world.WithLabels, (*harness).classEach, false},
 		{"classes by other numbers", world.WithLabels, (*harness).renumber, true},
 		{"a predicate that accepts all", everything, func(h *harness) {
-			h.planner.Predicate = func(*jobs.Placing) bool { return true }
+			h.planner.Predicate = func(*victims.Question) bool { return true }
 		}, true},
 		{"exemptions that have ended", world.WithOwnLeaf, func(h *harness) {
 			before := h.planner.Exempt
-			h.planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
+			h.planner.Exempt = func(e *victims.Question) (time.Time, bool) {
 				if until, exempt := before(e); exempt {
 					return until, true
 				}
@@ -85,7 +84,7 @@ func TestSame(t *testing.T) {
 			if h.planner.ByPriority || slices.ContainsFunc(h.d.Refusal.Counts, func(n victims.Count) bool { return n.Rule == "guarantee" }) {
 				return
 			}
-			h.planner.OwnLeaf = victims.OwnMet
+			h.planner.WithinQueue = queue.Met
 		}, true},
 		{"minimums of jobs that do not run", everything, func(h *harness) {
 			h.c.Minimums = maps.Clone(h.c.Minimums)
@@ -133,7 +132,11 @@ func (h *harness) classEach() {
 		was[i], h.job.Members[i].Class = h.job.Members[i].Class, i
 	}
 	before := h.planner.Filter
-	h.planner.Filter = func(class int, node victims.NodeID) bool { return before(was[class], node) }
+	h.planner.Filter = func(q *victims.Question) bool {
+		m := *q.Member
+		m.Class = was[m.Class]
+		return before(&victims.Question{Ask: q.Ask, Member: &m, Node: q.Node})
+	}
 }
 
 // renumber gives classes numbers of another kind, in the same order.
@@ -142,8 +145,10 @@ func (h *harness) renumber() {
 		h.job.Members[i].Class = h.job.Members[i].Class*1000 - 1<<20
 	}
 	before := h.planner.Filter
-	h.planner.Filter = func(class int, node victims.NodeID) bool {
-		return before((class+1<<20)/1000, node)
+	h.planner.Filter = func(q *victims.Question) bool {
+		m := *q.Member
+		m.Class = (m.Class + 1<<20) / 1000
+		return before(&victims.Question{Ask: q.Ask, Member: &m, Node: q.Node})
 	}
 }
 
@@ -167,7 +172,7 @@ func TestFilter_IsLikeUnschedulable(t *testing.T) {
 		h := newHarness(t, world.JobCases(world.Small.With(everything&^world.WithLabels)).Draw(t, "case"))
 		i := rapid.IntRange(0, len(h.c.World.Nodes)-1).Draw(t, "node")
 		closed := h.c.World.Nodes[i].Name
-		h.planner.Filter = func(_ int, node victims.NodeID) bool { return h.cluster.NodeName(node) != closed }
+		h.planner.Filter = func(q *victims.Question) bool { return h.cluster.NodeName(q.Node) != closed }
 		h.decide("filtered")
 		first, proof := h.said(), h.d.Plan.Proof
 		h.c.World.Nodes[i].Unschedulable = true
@@ -287,10 +292,10 @@ func TestOwnLeaf_GivesMore(t *testing.T) {
 		c.SetOwnLeaf("")
 		h := newHarness(t, c)
 		var before victims.Outcome
-		for _, own := range []victims.OwnLeaf{0, victims.OwnMet, victims.OwnBranch} {
-			h.planner.OwnLeaf = own
+		for _, own := range []queue.WithinQueue{queue.Never, queue.Met, queue.Branch} {
+			h.planner.WithinQueue = own
 			h.decide("own leaf")
-			if own == victims.OwnNever {
+			if own == queue.Never {
 				before = h.d.Outcome
 			} else if h.d.Outcome > before {
 				t.Fatalf("%v without its own leaf, and %s with %v\n%v", before, h.said(), own, h.c)

@@ -64,7 +64,7 @@ func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 // choose leaves the best plan that it finds for the members of todo in s.best,
 // and reports whether there is one that the predicate accepts.
 func (s *search) choose() bool {
-	s.best.found, s.asker.picky, s.effort.found = false, false, false
+	s.best.found, s.asker.picky, s.effort.found = false, s.asksBlockers(), false
 	s.asker.coming = true
 	s.proven, s.proof = true, victims.NoProof
 	s.bounds.begin(s.jobCase)
@@ -78,7 +78,10 @@ func (s *search) choose() bool {
 		s.proven, s.proof = s.seed.proof == victims.ProofCost, s.seed.proof
 		return true
 	}
-	if s.run(); s.narrow {
+	if s.asksBlockers() {
+		return s.choosePicky()
+	}
+	if s.run(); s.narrow || s.onNodes || s.choice != nil && s.best.found {
 		s.proven, s.proof = false, victims.NoProof
 	}
 	if s.best.found && s.asker.acceptsAll(s.best.at, s.best.chosen) {
@@ -87,6 +90,7 @@ func (s *search) choose() bool {
 	if s.asker.refusals == refusals {
 		return false
 	}
+	s.best.found = false
 	return s.choosePicky()
 }
 
@@ -176,9 +180,8 @@ func (s *search) stepsLeft() int {
 }
 
 // choosePicky looks for a plan that the predicate accepts, after it has refused the
-// best one: with the predicate in the loop.
+// best one, and if there may be blockers: with both in the loop.
 func (s *search) choosePicky() bool {
-	s.best.found = false
 	s.asker.picky = true
 	s.proven, s.proof = false, victims.NoProof
 	steps := 4 * pace
@@ -190,6 +193,9 @@ func (s *search) choosePicky() bool {
 	}
 	if steps > 0 && s.all.complete(steps) {
 		s.proven, s.proof = true, victims.ProofCost
+	}
+	if s.onNodes || s.asksBlockers() || s.choice != nil {
+		s.proven, s.proof = false, victims.NoProof
 	}
 	return s.best.found
 }
@@ -253,9 +259,10 @@ type incumbent struct {
 	chosen []int32  // units that go
 	keys   []string // of the victims, sorted
 
-	rival []string // scratch: the keys of what is offered
-	sum   resources.Vector
-	used  []int64
+	offered victims.Cost // scratch: of what is offered
+	rival   []string     // scratch: its keys
+	sum     resources.Vector
+	used    []int64
 }
 
 // offer makes a plan the best if it costs less, or as much and comes first: by
@@ -263,12 +270,16 @@ type incumbent struct {
 // of members, which take the place of the one node in the cost, then by the keys
 // of the victims.
 func (b *incumbent) offer(at, units []int32, total *cost.Total) {
-	cost, rank := victims.Cost(rulebook.CostOf(total)), b.rankOf(at)
+	b.offered = victims.Cost(rulebook.CostOf(total))
+	rank := b.rankOf(at)
 	// The order is total, so which plan is the best does not depend on the order in
 	// which engines offer. Keys are last and dearest to compare: they are only
 	// collected if all else is equal, or the plan is kept.
+	if b.onNodes && slices.ContainsFunc(units, func(u int32) bool { return !b.isNear(at, u) }) {
+		return
+	}
 	if b.found {
-		c := cost.Compare(&b.cost)
+		c := b.compare(&b.offered, &b.cost)
 		if c == 0 {
 			c = rank.compare(b.rank)
 		}
@@ -282,10 +293,25 @@ func (b *incumbent) offer(at, units []int32, total *cost.Total) {
 			return
 		}
 	}
-	b.found, b.cost, b.levels, b.rank = true, cost, total.Levels, rank
+	b.found, b.cost, b.levels, b.rank = true, b.offered, total.Levels, rank
 	b.at = append(b.at[:0], at...)
 	b.chosen = append(b.chosen[:0], units...)
 	b.keys = b.keysOf(b.keys[:0], b.chosen)
+}
+
+// compare compares the costs of two plans.
+func (c *jobCase) compare(a, b *victims.Cost) int {
+	if c.choice != nil {
+		return c.choice.CompareCosts(a, b)
+	}
+	return a.Compare(b)
+}
+
+// isNear reports whether a task of a unit runs on a host that a member is given.
+func (c *jobCase) isNear(at []int32, u int32) bool {
+	return slices.ContainsFunc(c.tasksOf(u), func(i int32) bool {
+		return c.cands[i].host >= 0 && slices.Contains(at, c.cands[i].host)
+	})
 }
 
 // rankOf returns the sum of the ranks of some hosts.
@@ -416,24 +442,28 @@ func (e *effort) rest() int64 {
 // as can be.
 type asker struct {
 	*jobCase
-	predicate func(p *Placing) bool
+	predicate func(q *victims.Question) bool
 	picky     bool // the predicate is in the loop
-	refusals  int  // how often it has refused
+	refusals  int  // how often it, or who blocks a host, has refused
+	refused   bool // it has
 	coming    bool // what is leaving has gone
-	placing   Placing
+	question  victims.Question
 }
 
 // asks reports whether the predicate is in the loop. It is while members are
-// placed without victims, and after it has refused the best plan.
-func (a *asker) asks() bool { return a.predicate != nil && a.picky }
+// placed without victims, after it has refused the best plan, and if there may be blockers.
+func (a *asker) asks() bool { return a.picky && a.any() }
+
+// any reports whether anybody is asked at all.
+func (a *asker) any() bool { return a.predicate != nil || a.asksBlockers() }
 
 // accepts asks about the last of the members that are placed, with the tasks of
 // some units gone.
 func (a *asker) accepts(at []int32, units []int32) bool {
-	if a.predicate == nil {
+	if !a.any() {
 		return true
 	}
-	p := &a.placing
+	p := &a.question
 	p.Victims = p.Victims[:0]
 	for _, u := range units {
 		for _, i := range a.tasksOf(u) {
@@ -456,7 +486,7 @@ func (a *asker) acceptsAll(at []int32, units []int32) bool {
 // conceives asks about the last of the members that are placed, with everybody
 // gone that could go: what the predicate refuses then, it refuses always.
 func (a *asker) conceives(at []int32) bool {
-	p := &a.placing
+	p := &a.question
 	p.Victims = p.Victims[:0]
 	for i := range a.cands {
 		if a.grades[i].usable {
@@ -468,15 +498,27 @@ func (a *asker) conceives(at []int32) bool {
 
 // acceptsLast asks about the last member, with the victims as they are stated.
 func (a *asker) acceptsLast(at []int32) bool {
-	p := &a.placing
-	p.Before = a.placements(p.Before[:0], at)
 	// The last is asked about, and those before it are told.
 	last := len(at) - 1
-	p.Cluster, p.Job, p.Member, p.Node, p.Coming = a.c, a.job, a.todo[last], p.Before[last].Node, a.coming
-	p.Before = p.Before[:last]
-	if a.predicate(p) {
+	a.question.Places = a.placements(a.question.Places[:0], at[:last])
+	if a.accepted(a.todo[last], at[last]) {
 		return true
 	}
 	a.refusals++
 	return false
+}
+
+// accepted asks about a member on a host, with places and victims as they are stated.
+func (a *asker) accepted(member int, h int32) bool {
+	q := &a.question
+	if !a.clears(member, h, q.Victims, a.coming) {
+		return false
+	}
+	if a.predicate == nil {
+		return true
+	}
+	q.Cluster, q.Now, q.Ask, q.Member, q.Node, q.AfterVictims = a.c, a.now, a.job, &a.job.Members[member], a.hosts[h].id, a.coming
+	accepts := a.predicate(q)
+	a.refused = a.refused || !accepts
+	return accepts
 }

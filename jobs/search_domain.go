@@ -53,7 +53,7 @@ func (d *decision) chooseDomain() bool {
 	defer func() { d.search.asker.jobCase = &d.jobCase }()
 	for i := range d.bounds {
 		bound := &d.bounds[i]
-		if b.found && (d.effort.eager || bound.passes(&b.levels)) {
+		if b.found && (d.effort.eager || d.choice == nil && bound.passes(&b.levels)) {
 			break // so do all that follow
 		}
 		if d.effort.exhausted() {
@@ -85,7 +85,7 @@ func (d *decision) chooseDomain() bool {
 // much and its domain comes first.
 func (b *chosen) offer(best *incumbent, s *subCase) {
 	if b.found {
-		c := cmp.Or(best.cost.Compare(&b.cost), best.rank.compare(b.rank), cmp.Compare(s.domain, b.domain))
+		c := cmp.Or(s.compare(&best.cost, &b.cost), best.rank.compare(b.rank), cmp.Compare(s.domain, b.domain))
 		if c >= 0 {
 			return
 		}

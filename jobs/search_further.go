@@ -36,7 +36,7 @@ func (x *furtherer) place(p *Plan, m moment) {
 	for _, i := range x.further {
 		if h := x.hostFor(p, i, m); h >= 0 {
 			at := x.placement(i, h)
-			at.Further = true
+			at.Extra = true
 			p.Placements = append(p.Placements, at)
 			// Each is there for those after it.
 			x.enterMember(i, h)
@@ -119,7 +119,7 @@ func (x *furtherer) hostFor(p *Plan, i int, m moment) int32 {
 		if x.job.DomainDepth > 0 && (x.domain >= 0 && x.domains.of[h] != x.domain || best >= 0 && x.domains.of[h] >= x.domains.of[best]) {
 			continue
 		}
-		if fitsTypes(size, x.row(x.left, int(h)), resources.Positive(size)) && x.takesMember(h, i) && x.accepts(p, i, x.hosts[h].id) {
+		if fitsTypes(size, x.row(x.left, int(h)), resources.Positive(size)) && x.takesMember(h, i) && x.accepts(p, i, h) {
 			if best = h; x.job.DomainDepth == 0 {
 				break
 			}
@@ -154,14 +154,13 @@ func fitsTypes(size, left resources.Vector, types resources.Mask) bool {
 	return true
 }
 
-// accepts asks the caller's predicate about a member beyond the minimum.
-func (x *furtherer) accepts(p *Plan, i int, n victims.NodeID) bool {
-	if x.asker.predicate == nil {
+// accepts asks about a member beyond the minimum.
+func (x *furtherer) accepts(p *Plan, i int, h int32) bool {
+	if x.asker.predicate == nil && !x.asksBlockers() {
 		return true
 	}
-	q := &x.asker.placing
-	q.Cluster, q.Job, q.Member, q.Node, q.Coming = x.c, x.job, i, n, x.asker.coming
-	q.Before = append(q.Before[:0], p.Placements...)
+	q := &x.asker.question
+	q.Places = append(q.Places[:0], p.Placements...)
 	q.Victims = append(q.Victims[:0], x.gone...)
-	return x.asker.predicate(q)
+	return x.asker.accepted(i, h)
 }

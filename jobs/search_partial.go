@@ -234,6 +234,11 @@ func (x *partial) needQueues() {
 // One pass is enough, for what is needed stays needed while others go back.
 func (x *partial) finish() bool {
 	x.load.set(x.at)
+	if x.onNodes {
+		if x.chosen = slices.DeleteFunc(x.chosen, x.faraway); !x.covered() {
+			return false
+		}
+	}
 	if x.asker.asks() && x.rules.stage != byPriority {
 		x.chosen = slices.DeleteFunc(x.chosen, x.needless)
 	}
@@ -270,9 +275,18 @@ func (x *partial) finish() bool {
 // nobody goes for that alone, as for asks.
 func (x *partial) needless(u int32) bool {
 	for _, i := range x.tasksOf(u) {
-		if node, headroom, quota := x.load.serves(&x.cands[i]); node || headroom || quota {
+		if node, headroom, quota := x.load.serves(&x.cands[i]); node || headroom || quota || x.blocking(x.todo, x.at, x.cands[i].id) {
 			return false
 		}
+	}
+	x.move(u, -1)
+	return true
+}
+
+// faraway gives a unit back that runs on no node of the plan.
+func (x *partial) faraway(u int32) bool {
+	if x.isNear(x.at, u) {
+		return false
 	}
 	x.move(u, -1)
 	return true

@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -26,29 +27,30 @@ type turns struct {
 	copy    *victims.Cluster // that of the decision at hand
 	answer  victims.Decision
 	members []victims.Ask // by place in todo
-	grant   [1]victims.Place
+	grant   [1]victims.ChangePlace
 	applied int // changes of the copy
 
-	order  []int32                                   // places in todo
-	nodes  []victims.NodeID                          // by place in todo
-	gone   []victims.TaskID                          // the victims of all
-	proof  victims.Proof                             // of the plan: of one member it is that of the ask
-	failed int32                                     // the place in todo that was refused, or -1
-	least  resources.Vector                          // scratch of relax
-	exempt func(victims.Exemption) (time.Time, bool) // see decision.exemptAsk
-	of     *decision                                 // whose exempt is
-	hosts  []int32                                   // by place in todo
-	units  []int32                                   // that go
-	whole  []bool                                    // by gang: it goes as a whole
-	marked []bool                                    // by task: it goes
-	near   []bool                                    // by node
-	jobs   map[string]bool                           // of victims
+	order  []int32                                                    // places in todo
+	nodes  []victims.NodeID                                           // by place in todo
+	gone   []victims.TaskID                                           // the victims of all
+	proof  victims.Proof                                              // of the plan: of one member it is that of the ask
+	failed int32                                                      // the place in todo that was refused, or -1
+	least  resources.Vector                                           // scratch of relax
+	exempt func(*victims.Question) (time.Time, bool)                  // see decision.exemptAsk
+	block  func([]victims.TaskID, *victims.Question) []victims.TaskID // see decision.blockAsk
+	of     *decision                                                  // whose these are
+	hosts  []int32                                                    // by place in todo
+	units  []int32                                                    // that go
+	whole  []bool                                                     // by gang: it goes as a whole
+	marked []bool                                                     // by task: it goes
+	near   []bool                                                     // by node
+	jobs   map[string]bool                                            // of victims
 }
 
 // A turnPlanner decides members of jobs as asks: it spares whom only a job has to.
 type turnPlanner struct {
 	victims.Planner
-	exempt func(victims.Exemption) (until time.Time, exempt bool) // the caller's, in spare
+	exempt func(*victims.Question) (until time.Time, exempt bool) // the caller's, in spare
 }
 
 // ask decides an ask, and returns what that takes.
@@ -66,7 +68,7 @@ func (x *turnPlanner) ask(d *victims.Decision, ask *victims.Ask, now time.Time) 
 }
 
 // spare exempts whom only a job has to spare, beside those whom the caller exempts.
-func (x *turnPlanner) spare(e victims.Exemption) (until time.Time, exempt bool) {
+func (x *turnPlanner) spare(e *victims.Question) (until time.Time, exempt bool) {
 	switch {
 	case onlyJobSpares(e.Cluster, e.Ask.Job, e.Task):
 		return time.Time{}, true
@@ -142,16 +144,19 @@ func (d *decision) askOrders() bool {
 // begin makes the copy that of the cluster, and the planner one with the rules of the job.
 func (x *turns) begin(d *decision) {
 	x.copy = x.aside.Of(d.c)
-	x.asks.Cluster, x.asks.Rules, x.asks.Stop = x.copy, d.p.Rules, d.p.Stop
+	x.asks.Cluster, x.asks.Options, x.asks.Observe, x.asks.Audit = x.copy, d.p.Options, nil, false
 	x.asks.Filter = d.remembered()    // nobody is asked twice
 	if d.rules.stage == outsideLeaf { // a queue may say otherwise; see askAll
-		x.asks.OwnLeaf = victims.OwnNever
+		x.asks.WithinQueue = queue.Never
+	}
+	if x.of != d { // once per planner, and again if that was copied
+		x.exempt, x.block, x.of = d.exemptAsk, d.blockAsk, d
 	}
 	if d.p.Exempt != nil {
-		if x.of != d { // once per planner, and again if that was copied
-			x.exempt, x.of = d.exemptAsk, d
-		}
 		x.asks.Exempt = x.exempt
+	}
+	if d.p.Blockers != nil {
+		x.asks.Blockers = x.block
 	}
 	x.members = x.members[:0]
 	for _, m := range d.todo {
@@ -159,9 +164,17 @@ func (x *turns) begin(d *decision) {
 	}
 }
 
+// blockAsk names who blocks a node for a member in turn: what the caller says of the job's.
+func (d *decision) blockAsk(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+	if h := d.hostAt(q.Node); h >= 0 {
+		dst = append(dst, d.blockers(int(d.byKey[q.Ask.Key]), h)...)
+	}
+	return dst
+}
+
 // exemptAsk exempts from members in turn whom the caller exempts from the job.
-func (d *decision) exemptAsk(e victims.Exemption) (until time.Time, exempt bool) {
-	until, exempt = d.rules.exemption(d.c, e.Task)
+func (d *decision) exemptAsk(e *victims.Question) (until time.Time, exempt bool) {
+	until, exempt = d.rules.exemption(e.Task)
 	return until, exempt && eligible.Lasts(until, d.rules.horizon)
 }
 
@@ -194,7 +207,7 @@ func (d *decision) askAll(share int64) bool {
 		for i := range a.Plan.Victims {
 			x.gone = append(x.gone, a.Plan.Victims[i].Task)
 		}
-		x.grant[0] = victims.Place{Ask: &x.members[m], Node: a.Plan.Node}
+		x.grant[0] = victims.ChangePlace{Ask: &x.members[m], Node: a.Plan.Node}
 		if err := x.copy.Apply(victims.Change{For: d.job.Key, Version: x.copy.Version(), Victims: a.Plan.Victims, Places: x.grant[:]}); err != nil {
 			a.Refusal.Proven = false
 			return false

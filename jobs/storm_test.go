@@ -94,7 +94,7 @@ func newHistory(t *rapid.T, load *world.Workload) *history {
 	for _, j := range h.jobs {
 		h.must(cluster.SetMinMembers(j.Key, cmp.Or(j.MinMembers, len(j.Members))))
 	}
-	h.gangs = jobs.Planner{Cluster: cluster, Rules: victims.Rules{StrictPriority: h.o.StrictPriority, Scarce: h.asks.Scarce}}
+	h.gangs = jobs.Planner{Cluster: cluster, Options: victims.Options{StrictPriority: h.o.StrictPriority, Scarce: h.asks.Scarce}}
 	return h
 }
 
@@ -282,7 +282,7 @@ func (h *history) decideTogether() string {
 	if len(j.Parts) == 0 {
 		return ""
 	}
-	a := jobs.Auditor{Cluster: h.cluster, Rules: h.gangs.Rules}
+	a := jobs.Auditor{Cluster: h.cluster, Options: h.gangs.Options}
 	if found := a.AuditJoint(nil, &j, h.o.Now); len(found) > 0 {
 		h.Fatalf("%+v\n%v", found, h)
 	}

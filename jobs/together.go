@@ -245,7 +245,7 @@ func (j *joiner) preferTurns() {
 	}
 	if !j.strayed || served+len(j.dst.Refused) != len(j.turns) ||
 		slices.ContainsFunc(j.dst.Refused, func(r RefusedAsk) bool { return j.turns[r.Ask].served() }) ||
-		!dearer(j.dst.Parts, parts) {
+		!j.dearer(j.dst.Parts, parts) {
 		return
 	}
 	j.retreat(0)
@@ -261,7 +261,7 @@ func (j *joiner) preferTurns() {
 }
 
 // dearer reports whether parts cost more than others in the levels before the work.
-func dearer(parts, others []Part) bool {
+func (j *joiner) dearer(parts, others []Part) bool {
 	a, b := levelsOf(parts), levelsOf(others)
 	switch {
 	case a.Victims == 0:
@@ -269,7 +269,7 @@ func dearer(parts, others []Part) bool {
 	case b.Victims == 0:
 		return true
 	}
-	return a.Compare(&b) > 0
+	return j.p.CompareCosts(&a, &b) > 0
 }
 
 // levelsOf sums up the costs of parts in the levels before the work. Victims of parts
@@ -336,8 +336,7 @@ func (j *joiner) asJob(i int, steps int64) (turn, error) {
 // asAsk decides an ask as the planner of asks does.
 func (j *joiner) asAsk(i int, most int64) (turn, error) {
 	p, ask, d := &j.p.asks, &j.dst.Asks[i], new(victims.Decision)
-	p.Cluster, p.Rules, p.Steps, p.Stop = j.p.Cluster, j.p.Rules, most, j.p.Stop
-	p.SameNode = false // jobs know no such option
+	p.Cluster, p.Options, p.Steps, p.Observe, p.Audit = j.p.Cluster, j.p.Options, most, nil, false
 	steps, err := p.ask(d, ask, j.now)
 	if err != nil {
 		return turn{}, err
@@ -351,7 +350,7 @@ func (j *joiner) asAsk(i int, most int64) (turn, error) {
 	}
 	j.describe([]int{i})
 	plan := Plan{
-		Job: j.job, Placements: []Placement{{Key: ask.Key, Node: d.Plan.Node, Place: d.Plan.Place}}, Victims: d.Plan.Victims,
+		Job: j.job, Placements: []victims.Place{{Key: ask.Key, Node: d.Plan.Node, NodeName: d.Plan.Place}}, Victims: d.Plan.Victims,
 		Cost: d.Plan.Cost, Proof: d.Plan.Proof, OwnLeaf: d.Plan.OwnLeaf, Ends: d.Plan.Ends, Steps: d.Plan.Steps, Version: d.Plan.Version, At: d.Plan.At, Path: d.Plan.Path,
 	}
 	plan.Job.Members = slices.Clone(plan.Job.Members)

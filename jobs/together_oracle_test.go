@@ -71,7 +71,7 @@ func propertyTogether(t *rapid.T, features world.Features, seen *jointTally) {
 		t.Fatalf("%v\n%v", err, b)
 	}
 	a := jobs.Auditor{
-		Cluster: h.cluster, ByPriority: h.planner.ByPriority, Rules: h.planner.Rules, Admit: h.planner.Admit,
+		Cluster: h.cluster, Options: h.planner.Options,
 	}
 	if found := a.AuditJoint(nil, &j, b.c.Options.Now); len(found) > 0 {
 		t.Fatalf("%v: %+v\n%v", tellJoint(&j), found, b)
@@ -305,7 +305,7 @@ func (b *brute) end(list, rest []int) []int {
 	}
 	var places, stopped []string
 	for _, p := range got.Plan.Placements {
-		places = append(places, p.Place)
+		places = append(places, p.NodeName)
 	}
 	for _, v := range got.Plan.Victims {
 		stopped = append(stopped, v.Key)

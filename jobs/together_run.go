@@ -250,7 +250,7 @@ func (j *joiner) mayFollow(t *turn) bool {
 	gate := trigger.Case{
 		Tree: j.found, Leaf: job.Queue, Before: before,
 		Arriving: resources.Add(nil, before, job.Members[len(job.Members)-1].Size),
-		MayNot:   job.NeverPreempts, PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: j.p.Interval, Now: j.now,
+		MayNot:   job.NeverPreempts, PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: j.p.RetryInterval, Now: j.now,
 	}
 	return gate.Ask().Obstacle == ""
 }
@@ -297,7 +297,7 @@ func (j *joiner) join(rest []int, t *turn) (n int, proven bool, err error) {
 			if err != nil {
 				return 0, false, err
 			}
-			if !known || turns != nil && dearer(joint, turns) {
+			if !known || turns != nil && j.dearer(joint, turns) {
 				continue
 			}
 		}
@@ -370,7 +370,7 @@ func (j *joiner) settle() (changed bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if one := []Part{j.taken(j.part)}; served && !dearer(one, before) {
+		if one := []Part{j.taken(j.part)}; served && !j.dearer(one, before) {
 			j.settled = one
 		}
 		if err := j.apply(before); err != nil {

@@ -20,7 +20,7 @@ import (
 // have places so, that does not cost less in the levels that can be summed up.
 func (h *history) notDearer(j *jobs.Joint) {
 	c := h.cluster.Clone()
-	inTurn := jobs.Planner{Cluster: c, Rules: h.gangs.Rules} // a planner must not be copied
+	inTurn := jobs.Planner{Cluster: c, Options: h.gangs.Options} // a planner must not be copied
 	for i := range j.Parts {
 		part := &j.Parts[i]
 		all, applied := true, 0
@@ -93,7 +93,7 @@ func tellJoint(j *jobs.Joint) string {
 		part := &j.Parts[i]
 		words := []string{part.Outcome.String()}
 		for _, at := range part.Plan.Placements {
-			words = append(words, at.Key+"@"+at.Place)
+			words = append(words, at.Key+"@"+at.NodeName)
 		}
 		for _, v := range part.Plan.Victims {
 			words = append(words, "-"+v.Key)
@@ -232,7 +232,7 @@ func TestTogether_Early(t *testing.T) {
 		for early, want := range []string{"plan j1@n1 j2@n1 -v0 -v1; j0: ", "plan j0@n1 j2@n1 -v0 -v1; j1: ", "plan j0@n1 j1@n1 -v0 -v1; j2: "} {
 			w := build(t, "queue a\nqueue b g=100\nnode n1 6\ntask v0 a n1 2\ntask v1 a n1 2\ntask v2 a n1 2\njob b 2,2,2")
 			asks, p := w.asks(), w.entitled()
-			p.Interval = time.Minute
+			p.RetryInterval = time.Minute
 			test.change(&asks[early])
 			var j jobs.Joint
 			require.NoError(t, p.Together(&j, asks, noon))

@@ -31,8 +31,8 @@ type sequence struct {
 }
 
 // inSequence decides asks in turn on a copy of a cluster.
-func inSequence(c *victims.Cluster, rules victims.Rules, asks []victims.Ask, now time.Time) (*sequence, error) {
-	p, s := victims.Planner{Cluster: c.Clone(), Rules: rules}, &sequence{served: make(map[string]bool)}
+func inSequence(c *victims.Cluster, rules victims.Options, asks []victims.Ask, now time.Time) (*sequence, error) {
+	p, s := victims.Planner{Cluster: c.Clone(), Options: rules}, &sequence{served: make(map[string]bool)}
 	for i := range asks {
 		var d victims.Decision
 		if _, holds := p.Cluster.LookupGrant(asks[i].Key); holds {
@@ -132,11 +132,11 @@ func propertyNotDearer(t *rapid.T) {
 	if !before.Equal(h.cluster.Version()) {
 		t.Fatalf("the cluster has changed\n%v", b)
 	}
-	a := jobs.Auditor{Cluster: h.cluster, Rules: h.planner.Rules}
+	a := jobs.Auditor{Cluster: h.cluster, Options: h.planner.Options}
 	if found := a.AuditJoint(nil, b.got, b.c.Options.Now); len(found) > 0 {
 		t.Fatalf("%+v\n%v", found, b)
 	}
-	s, err := inSequence(h.cluster, h.planner.Rules, asks, b.c.Options.Now)
+	s, err := inSequence(h.cluster, h.planner.Options, asks, b.c.Options.Now)
 	if err != nil {
 		t.Fatalf("%v\n%v", err, b)
 	}
@@ -177,11 +177,11 @@ func TestTogether_NotDearerAtAnySize(t *testing.T) {
 			asks[k] = subject.Ask
 			asks[k].Key = fmt.Sprint("ask", k)
 		}
-		p := jobs.Planner{Cluster: c, Rules: subject.Planner.Rules}
+		p := jobs.Planner{Cluster: c, Options: subject.Planner.Options}
 		var j jobs.Joint
 		require.NoError(t, p.Together(&j, asks, workload.Now))
-		require.Empty(t, (&jobs.Auditor{Cluster: c, Rules: p.Rules}).AuditJoint(nil, &j, workload.Now), "%v", h)
-		s, err := inSequence(c, p.Rules, asks, workload.Now)
+		require.Empty(t, (&jobs.Auditor{Cluster: c, Options: p.Options}).AuditJoint(nil, &j, workload.Now), "%v", h)
+		s, err := inSequence(c, p.Options, asks, workload.Now)
 		require.NoError(t, err)
 		more, ok := dearerThan(&j, s)
 		require.Empty(t, more, "%v", h)
@@ -215,7 +215,7 @@ func TestTogether_BeginsWithTurns(t *testing.T) {
 	require.Equal(t, 1, len(j.Parts))
 	require.Empty(t, j.Refused)
 	require.Empty(t, (&jobs.Auditor{Cluster: c}).AuditJoint(nil, &j, workload.Now))
-	s, err := inSequence(c, victims.Rules{}, asks, workload.Now)
+	s, err := inSequence(c, victims.Options{}, asks, workload.Now)
 	require.NoError(t, err)
 	more, compared := dearerThan(&j, s)
 	require.Empty(t, more)
@@ -268,12 +268,12 @@ func TestTogether_Law1(t *testing.T) {
 	ask := victims.Ask{Key: "x0", Application: "app-x", Queue: ab, Size: resources.Vector{1, 1}, Priority: 9}
 	twin := ask
 	twin.Key = "x1"
-	asks, rules := []victims.Ask{ask, twin}, victims.Rules{OwnLeaf: victims.OwnBranch}
-	p := jobs.Planner{Cluster: c, Rules: rules}
+	asks, rules := []victims.Ask{ask, twin}, victims.Options{WithinQueue: queue.Branch}
+	p := jobs.Planner{Cluster: c, Options: rules}
 	var j jobs.Joint
 	require.NoError(t, p.Together(&j, asks, noon))
 	require.Equal(t, "plan x0@n1 -t24; plan x1@n1 -t3", tellJoint(&j))
-	require.Empty(t, (&jobs.Auditor{Cluster: c, Rules: rules}).AuditJoint(nil, &j, noon))
+	require.Empty(t, (&jobs.Auditor{Cluster: c, Options: rules}).AuditJoint(nil, &j, noon))
 	s, err := inSequence(c, rules, asks, noon)
 	require.NoError(t, err)
 	more, compared := dearerThan(&j, s)
@@ -342,14 +342,14 @@ func TestTogether_SecondStage(t *testing.T) {
 					asks[i].Priority = 8
 				}
 			}
-			rules := victims.Rules{OwnLeaf: victims.OwnMet}
-			for _, p := range []*jobs.Planner{{Cluster: c, Rules: rules}, {Cluster: c, Rules: rules, Admit: admitAll}} {
+			rules, admitting := victims.Options{WithinQueue: queue.Met}, victims.Options{WithinQueue: queue.Met, Admit: admitAll}
+			for _, p := range []*jobs.Planner{{Cluster: c, Options: rules}, {Cluster: c, Options: admitting}} {
 				var j jobs.Joint
 				require.NoError(t, p.Together(&j, asks[:1], noon))
 				require.Equal(t, test.first, tellJoint(&j))
 				require.NoError(t, p.Together(&j, asks, noon))
 				require.Equal(t, test.want, tellJoint(&j))
-				require.Empty(t, (&jobs.Auditor{Cluster: c, Rules: rules, Admit: p.Admit}).AuditJoint(nil, &j, noon))
+				require.Empty(t, (&jobs.Auditor{Cluster: c, Options: p.Options}).AuditJoint(nil, &j, noon))
 			}
 		})
 	}
@@ -413,10 +413,10 @@ func TestTogether_Bounded(t *testing.T) {
 			continue
 		}
 		c, asks := asksBeside(t, size.nodes, size.asks)
-		s, err := inSequence(c, victims.Rules{}, asks, noon)
+		s, err := inSequence(c, victims.Options{}, asks, noon)
 		require.NoError(t, err)
 		polls := int64(0)
-		p := jobs.Planner{Cluster: c, Stop: func() bool { polls++; return false }}
+		p := jobs.Planner{Cluster: c, Options: victims.Options{Stop: func() bool { polls++; return false }}}
 		var j jobs.Joint
 		require.NoError(t, p.Together(&j, asks, noon))
 		requireWithin(t, &j, s, c)
@@ -424,7 +424,7 @@ func TestTogether_Bounded(t *testing.T) {
 		require.GreaterOrEqual(t, len(j.Asks)-len(j.Refused), len(s.served))
 		t.Logf("%v: %d steps in turn, %d together, asked %d times", size, s.steps, j.Steps, polls)
 
-		set := jobs.Planner{Cluster: c, Steps: 2_000_000}
+		set := jobs.Planner{Cluster: c, Options: victims.Options{Steps: 2_000_000}}
 		require.NoError(t, set.Together(&j, asks, noon))
 		require.LessOrEqual(t, j.Steps, int64(2_500_000))
 	}
@@ -441,7 +441,7 @@ func TestTogether_Steps(t *testing.T) {
 		asks[i].Key = fmt.Sprint("ask", i)
 	}
 	for _, steps := range []int64{1, 1 << 10, 1 << 22, 1 << 24} {
-		p := jobs.Planner{Cluster: c, Steps: steps}
+		p := jobs.Planner{Cluster: c, Options: victims.Options{Steps: steps}}
 		var j jobs.Joint
 		require.NoError(t, p.Together(&j, asks, workload.Now))
 		require.Empty(t, j.Refused)
@@ -457,7 +457,7 @@ func TestTogether_Stop(t *testing.T) {
 	c, asks := asksBeside(t, 20, 50)
 	for _, at := range []int{1, 2, 10, 100} {
 		polls := 0
-		p := jobs.Planner{Cluster: c, Stop: func() bool { polls++; return polls >= at }}
+		p := jobs.Planner{Cluster: c, Options: victims.Options{Stop: func() bool { polls++; return polls >= at }}}
 		before := c.Version()
 		var j jobs.Joint
 		require.NoError(t, p.Together(&j, asks, noon))
@@ -489,7 +489,7 @@ func TestTogether_Alike(t *testing.T) {
 	for _, asks := range []int{30, 300} {
 		w := build(t, "queue a\nqueue b g=1000\nnode n1 20\ntask v a n1 10\ntask w a n1 10\njob b 1,1")
 		p := w.entitled()
-		p.Filter = func(int, victims.NodeID) bool { asked[asks]++; return true }
+		p.Filter = func(*victims.Question) bool { asked[asks]++; return true }
 		list := make([]victims.Ask, asks)
 		for i := range list {
 			list[i] = w.asks()[0]

@@ -296,12 +296,10 @@ func (w *town) setJob(l line) {
 func (w *town) planner() *jobs.Planner {
 	world.SetMinimums(w.cluster, w.minimums)
 	return &jobs.Planner{
-		ByPriority: true,
-		Cluster:    w.cluster,
-		Admit: func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
+		Cluster: w.cluster,
+		Options: victims.Options{ByPriority: true, Admit: func(dst resources.Vector, a *victims.Admission) (resources.Vector, bool) {
 			return w.quotas[a.Queue].Admit(dst, a)
-		},
-		Rules: victims.Rules{Exempt: func(e victims.Exemption) (time.Time, bool) {
+		}, Exempt: func(e *victims.Question) (time.Time, bool) {
 			until, ok := w.until[e.Cluster.Key(e.Task)]
 			return until, ok
 		}},
@@ -331,7 +329,7 @@ func (w *town) brief(d *jobs.Decision) string {
 	}
 	for _, at := range d.Plan.Placements {
 		plus := ""
-		if at.Further {
+		if at.Extra {
 			plus = "+"
 		}
 		words = append(words, plus+d.Plan.Job.Members[at.Member].Key+"="+w.cluster.Node(at.Node).Name)

@@ -41,7 +41,7 @@ func newHardJob(h workload.Hard, k, members int) *hardJob {
 	x := &hardJob{Hard: h, cluster: h.Build()}
 	s := h.Subject(x.cluster, int64(k))
 	x.asks = s.Planner
-	x.planner = jobs.Planner{Cluster: x.cluster, Rules: s.Planner.Rules}
+	x.planner = jobs.Planner{Cluster: x.cluster, Options: s.Planner.Options}
 	x.job = victims.Ask{
 		Key: "job", Application: s.Ask.Application, Queue: s.Ask.Queue, Priority: s.Ask.Priority,
 		PendingSince: s.Ask.PendingSince,

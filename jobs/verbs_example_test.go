@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // From the plan to the start of the job. Its members start together.
 func ExamplePlan_Change() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
+	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 
@@ -42,7 +43,7 @@ func ExamplePlan_Change() {
 // A victim does not go. Once the grace is over it runs on, and the members lose their places.
 func ExamplePlan_Change_cancel() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
+	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	must(cluster.Apply(d.Plan.Change()))

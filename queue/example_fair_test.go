@@ -237,7 +237,7 @@ func ExampleScarce() {
 		log.Fatal(err)
 	}
 	for i := range scarce.All() {
-		fmt.Println("scarce:", schema.Name(i)) // for victims.Rules.Scarce
+		fmt.Println("scarce:", schema.Name(i)) // for victims.Options.Scarce
 	}
 	// Output:
 	// scarce: gpu

@@ -55,9 +55,11 @@ type WithinQueue string
 const (
 	// Never: no task of the ask's own leaf.
 	Never WithinQueue = "never"
-	// Met: tasks of its own leaf, and a guarantee once met stays met.
+	// Met: tasks of its own leaf, and a guarantee once met stays met. A queue under its guarantee
+	// ends no lower, except in types that the ask uses.
 	Met WithinQueue = "met"
-	// Branch: also those of the other leaves below the queue that governs the ask.
+	// Branch: also those of strictly lower effective priority of the other leaves below the queue
+	// that governs the ask: a tenant with a guarantee sorts out its leaves without.
 	Branch WithinQueue = "branch"
 )
 

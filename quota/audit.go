@@ -17,7 +17,8 @@ import (
 // the [Enforcer]. Only Cluster must be set.
 type Auditor struct {
 	Cluster *victims.Cluster
-	Rules
+	victims.Options
+	Miss Miss // as the enforcer's
 
 	charge victims.Charge
 	tree   *queue.Tree
@@ -47,7 +48,7 @@ func (a *Auditor) Audit(dst []victims.Violation, o *Outcome) []victims.Violation
 	}
 	ch := &a.charge
 	ch.Of, ch.Cluster, ch.Ask.Queue, ch.Victims, ch.Laws = "quota", a.Cluster, o.Queue, o.Victims, a.said
-	ch.Target, ch.Exact, ch.Enforced = a.target, a.Exact, a.Enforced
+	ch.Target, ch.NeverOvershoot, ch.Enforced = a.target, a.NeverOvershoot, a.Enforced
 	if dst = ch.Audit(dst); known {
 		dst = a.shares(dst)
 		dst = a.leaves(dst)
@@ -245,7 +246,7 @@ func (a *Auditor) leaves(dst []victims.Violation) []victims.Violation {
 			if have != want {
 				dst = a.atQueue(dst, victims.Violation{Law: finding.LawLeaf, Have: have, Want: want}, l.Queue, t)
 			}
-			if most := l.Asked.At(t); a.Exact && a.target[t] > 0 && want > most {
+			if most := l.Asked.At(t); a.NeverOvershoot && a.target[t] > 0 && want > most {
 				dst = a.atQueue(dst, victims.Violation{Law: finding.LawExact, Have: want, Want: most}, l.Queue, t)
 			}
 		}

@@ -35,7 +35,7 @@ func audited(t *testing.T) (*fixture, *quota.Auditor, *quota.Outcome) {
 	f.e.Enforced = func(q queue.ID) bool { return q == busy }
 	o := f.enforce("p", slots(12))
 	require.Equal(t, []string{"a1", "b1", "b2"}, keys(o))
-	return f, &quota.Auditor{Cluster: f.c, Rules: f.e.Rules}, o
+	return f, &quota.Auditor{Cluster: f.c, Options: f.e.Options, Miss: f.e.Miss}, o
 }
 
 // Each mutation of a sound outcome is found, and told by the laws it breaks.
@@ -134,7 +134,7 @@ func TestAudit_PartOfGang(t *testing.T) {
 			require.Equal(t, []string{"g1", "g2", "g3"}, keys(o))
 			f.minimums(map[string]int{"g": test.keeps})
 			var got string
-			for _, v := range (&quota.Auditor{Cluster: f.c, Rules: f.e.Rules}).Audit(nil, o) {
+			for _, v := range (&quota.Auditor{Cluster: f.c, Options: f.e.Options, Miss: f.e.Miss}).Audit(nil, o) {
 				got += v.String()
 			}
 			require.Equal(t, test.want, got)
@@ -145,7 +145,7 @@ func TestAudit_PartOfGang(t *testing.T) {
 // With Exact neither the whole nor a leaf may free more than it was asked for.
 func TestAudit_Exact(t *testing.T) {
 	f, a, o := audited(t)
-	a.Exact = true
+	a.NeverOvershoot = true
 	require.Equal(t, "exact: slots 10 freed, want at most 8", a.Audit(nil, o)[0].String())
 	o = f.enforce("p", slots(10)) // parts are 3 and 7
 	require.Equal(t, []string{"a1", "b1", "b2"}, keys(o))

@@ -113,8 +113,8 @@ func BenchmarkEnforce_Options(b *testing.B) {
 		{"default", quota.Enforcer{}},
 		{"closest-match", quota.Enforcer{Order: quota.ClosestMatch}},
 		{"pack", quota.Enforcer{Order: quota.Pack}},
-		{"exact", quota.Enforcer{Rules: quota.Rules{Exact: true}}},
-		{"own", quota.Enforcer{Compare: byTraits}},
+		{"exact", quota.Enforcer{Options: victims.Options{NeverOvershoot: true}}},
+		{"own", quota.Enforcer{CompareTasks: byTraits}},
 	} {
 		b.Run("order="+test.name, func(b *testing.B) {
 			test.e.Cluster = c

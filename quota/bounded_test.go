@@ -11,6 +11,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // odds is a queue of many leaves of 12 tasks, each of which has its own guarantee and
@@ -28,7 +29,7 @@ func odds(t *testing.T, leaves int) *fixture {
 			f.task(fmt.Sprintf("t%03d-%02d", i, k), fmt.Sprintf("p.w%03d", i), size, withDisks(size*size%997))
 		}
 	}
-	f.e.Exact = true
+	f.e.NeverOvershoot = true
 	return f
 }
 
@@ -72,7 +73,7 @@ func TestEnforce_WalksAsk(t *testing.T) {
 	c := broad(t, 20_000, 20)
 	p, _ := c.Tree().Lookup("root.p")
 	polls := 0
-	e := quota.Enforcer{Cluster: c, Steps: 1, Stop: func() bool { polls++; return false }}
+	e := quota.Enforcer{Cluster: c, Options: victims.Options{Steps: 1, Stop: func() bool { polls++; return false }}}
 	var o quota.Outcome
 	require.NoError(t, e.Enforce(&o, quota.Quota{Queue: p, Max: shareOf(c, p, 1, 2, 7)}, now))
 	require.Zero(t, o.Steps) // a search has no room

@@ -44,7 +44,7 @@ func TestDescribe(t *testing.T) {
 		"  slots=1 stay: granted to asks that have not started (granted)\n"+
 		"  granted places count as usage: g\n", text(slots(4)))
 
-	f.e.Exact = true
+	f.e.NeverOvershoot = true
 	require.Equal(t, ""+
 		"root.p uses slots=12 disks=1 with a max of slots=11 (met-within-miss): slots=1 stay over, which may be missed, and nobody can be taken\n"+
 		"  to be freed: slots=1\n"+

@@ -8,7 +8,7 @@
 // A [Timing] is told of changes of max and delay, and says which queues are due. An
 // [Enforcer] decides for one queue at a time:
 //
-//	enforcer := quota.Enforcer{Cluster: cluster, Rules: quota.Rules{Enforced: timing.Running}}
+//	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}
 //	var o quota.Outcome
 //	for q, ok := timing.Begin(now); ok; q, ok = timing.Begin(now) {
 //		if err := enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {

@@ -178,16 +178,14 @@ func (c *trial) busy(tree *queue.Tree) func(queue.ID) bool {
 
 func (c *trial) enforcer(cluster *victims.Cluster) *quota.Enforcer {
 	return &quota.Enforcer{
-		Cluster: cluster, Order: c.Order, Steps: c.Budget, Rules: quota.Rules{
-			Exact: c.Exact, Miss: quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
-			Enforced: c.busy(cluster.Tree()),
-		},
+		Cluster: cluster, Order: c.Order, Miss: quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
+		Options: victims.Options{NeverOvershoot: c.Exact, Enforced: c.busy(cluster.Tree()), Steps: c.Budget},
 	}
 }
 
 func (c *trial) auditor(cluster *victims.Cluster) *quota.Auditor {
 	e := c.enforcer(cluster)
-	return &quota.Auditor{Cluster: cluster, Rules: e.Rules}
+	return &quota.Auditor{Cluster: cluster, Options: e.Options, Miss: e.Miss}
 }
 
 // enforce enforces the quota of a trial.

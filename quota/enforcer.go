@@ -21,36 +21,22 @@ import (
 type Enforcer struct {
 	Cluster *victims.Cluster
 
-	Rules
+	// Options of which an enforcement knows NeverOvershoot, Enforced, Steps, which bounds searches
+	// over more than 12 tasks, and Stop. As many steps again, or a million, are for searches over
+	// fewer, and for asking leaves again. Once it is stopped it takes tasks in order while usage
+	// stays over, for no lawful answer spares one that could go; the answer is unproven if anything
+	// was not searched.
+	victims.Options
 
 	// Order is how the tasks of a leaf are taken.
 	Order Order
-	// Compare replaces [DefaultOrder], also within [Pack] and [ClosestMatch]; see
-	// [victims.Then] for what it must keep. Keys break ties. Searches do not ask it.
-	Compare func(a, b *victims.Task) int
-	// Steps bounds searches over more than 12 tasks, all together; a million steps take a
-	// few milliseconds. As many again, or a million, are for those over fewer, and for asking
-	// leaves again. 0 means [victims.DefaultSteps].
-	Steps int64
-	// Stop ends an enforcement early once it returns true, as it must from then on. It is
-	// asked about every 1,000 steps. What is left then is to take tasks in order while usage
-	// stays over, for no lawful answer spares one that could go. The answer is unproven if
-	// anything was not searched.
-	Stop func() bool
-
-	x enforcement
-}
-
-// Rules are what an [Enforcer] keeps and an [Auditor] judges by.
-type Rules struct {
-	// Exact lets no leaf free more than it is asked for in any type of the target, even
-	// if a type then stays over. Else tasks are taken until the part is met.
-	Exact bool
+	// CompareTasks replaces [DefaultOrder], also within [Pack] and [ClosestMatch]: negative if a
+	// stops before b; see [victims.Traits]. Keys break ties. Searches do not ask it.
+	CompareTasks func(a, b *victims.Task) int
 	// Miss is what may stay over the max.
 	Miss Miss
-	// Enforced reports whether a queue is being enforced already, as [Timing.Running]
-	// does. It and those below give nothing.
-	Enforced func(queue.ID) bool
+
+	x enforcement
 }
 
 // completeCandidates is the number of tasks, of a leaf or below the enforced queue, up
@@ -251,7 +237,7 @@ func (x *enforcement) beyond(dst, amounts, others resources.Vector) resources.Ve
 }
 
 // roomOf sets dst to what tasks below p may sum to yet, in all queues that they
-// are in, for a goal: with Exact, no more than that.
+// are in, for a goal: with NeverOvershoot, no more than that.
 func (x *enforcement) roomOf(dst resources.Vector, p queue.ID, goal resources.Vector) resources.Vector {
 	dst = append(dst[:0], x.above...)
 	for ; p >= x.q; p, _ = x.tree.Parent(p) {
@@ -260,7 +246,7 @@ func (x *enforcement) roomOf(dst resources.Vector, p queue.ID, goal resources.Ve
 			break
 		}
 	}
-	if x.e.Exact {
+	if x.e.NeverOvershoot {
 		for _, t := range x.list {
 			dst[t] = min(dst[t], goal[t])
 		}

@@ -127,11 +127,11 @@ func TestEnforce_NoAllocs(t *testing.T) {
 		{"a parent", quota.Enforcer{}, p, shareOf(c, p, 9, 10, 3)},
 		{"closest match", quota.Enforcer{Order: quota.ClosestMatch}, p, shareOf(c, p, 9, 10, 3)},
 		{"pack", quota.Enforcer{Order: quota.Pack}, p, shareOf(c, p, 9, 10, 3)},
-		{"an order of the caller", quota.Enforcer{Compare: quota.ByTraits(c.Capacity())}, p, shareOf(c, p, 9, 10, 3)},
+		{"an order of the caller", quota.Enforcer{CompareTasks: quota.ByTraits(c.Capacity())}, p, shareOf(c, p, 9, 10, 3)},
 		{"gangs and budgets", quota.Enforcer{}, p, shareOf(c, p, 9, 10, 3)},
-		{"gangs and budgets, exactly", quota.Enforcer{Rules: quota.Rules{Exact: true}, Steps: 50_000}, p, shareOf(c, p, 9, 10, 1)},
-		{"exactly", quota.Enforcer{Rules: quota.Rules{Exact: true}, Steps: 1}, p, shareOf(c, p, 9, 10, 1)},
-		{"in part", quota.Enforcer{Steps: 1}, p, shareOf(c, p, 1, 3, 1)},
+		{"gangs and budgets, exactly", quota.Enforcer{Options: victims.Options{NeverOvershoot: true, Steps: 50_000}}, p, shareOf(c, p, 9, 10, 1)},
+		{"exactly", quota.Enforcer{Options: victims.Options{NeverOvershoot: true, Steps: 1}}, p, shareOf(c, p, 9, 10, 1)},
+		{"in part", quota.Enforcer{Options: victims.Options{Steps: 1}}, p, shareOf(c, p, 1, 3, 1)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.e.Cluster = c

@@ -46,7 +46,7 @@ func Example() {
 	check(cluster.SetMax(vision, ten))
 	check(timing.Observe(quota.Quota{Queue: vision, Max: ten, Delay: 5 * time.Minute}, now))
 
-	enforcer := quota.Enforcer{Cluster: cluster, Rules: quota.Rules{Enforced: timing.Running}}
+	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}
 	var o quota.Outcome
 	for _, now := range []time.Time{now, now.Add(5 * time.Minute)} {
 		for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {

@@ -121,7 +121,7 @@ func (f *fixture) enforce(path string, most resources.Limit) *quota.Outcome {
 	f.t.Helper()
 	o := new(quota.Outcome)
 	require.NoError(f.t, f.e.Enforce(o, quota.Quota{Queue: f.queue(path), Max: most}, now))
-	a := quota.Auditor{Cluster: f.c, Rules: f.e.Rules}
+	a := quota.Auditor{Cluster: f.c, Options: f.e.Options, Miss: f.e.Miss}
 	require.Empty(f.t, a.Audit(nil, o))
 	return o
 }

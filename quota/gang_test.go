@@ -77,7 +77,7 @@ func TestGang(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, inner("p", leaf("q"), leaf("other")))
 			f.minimums(map[string]int{"g": test.minimum})
-			f.e.Exact = test.overshoot == exactly
+			f.e.NeverOvershoot = test.overshoot == exactly
 			for _, task := range test.tasks {
 				f.task(task.key, "p.q", task.size, task.change...)
 			}
@@ -205,7 +205,7 @@ func TestBudget_UsedUp(t *testing.T) {
 func TestBudget_Sets(t *testing.T) {
 	in := func(t *victims.Task) { t.Budgets = []string{"b", "c"} }
 	f := newFixture(t, leaf("a"))
-	f.e.Exact = true
+	f.e.NeverOvershoot = true
 	f.budget("b", victims.Budget{Left: 1, Hard: true})
 	f.budget("c", victims.Budget{})
 	f.task("t1", "a", 3, age(1*time.Minute))
@@ -233,7 +233,7 @@ func TestBudget_Sets(t *testing.T) {
 func TestBudget_GangInSearch(t *testing.T) {
 	in := func(t *victims.Task) { t.Budgets = []string{"b"} }
 	f := newFixture(t, leaf("a"))
-	f.e.Exact = true
+	f.e.NeverOvershoot = true
 	f.minimums(map[string]int{"g": 2})
 	f.budget("b", victims.Budget{Left: 2, Hard: true})
 	f.task("first", "a", 3, age(time.Minute))

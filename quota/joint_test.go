@@ -99,7 +99,7 @@ func TestJoint(t *testing.T) {
 // parts stay those of the first round.
 func TestJoint_Leaves(t *testing.T) {
 	f := newFixture(t, inner("p", leaf("a"), leaf("b"), leaf("c")))
-	f.e.Exact = true
+	f.e.NeverOvershoot = true
 	f.tasks("p.a", 1)
 	f.tasks("p.b", 3)
 	f.tasks("p.c", 3)
@@ -119,7 +119,7 @@ func TestJoint_Leaves(t *testing.T) {
 // 5 each; b and c have 3 and 5, but c and z 5 and 4.
 func TestJoint_TypeByType(t *testing.T) {
 	f := newFixture(t, leaf("q"))
-	f.e.Exact = true
+	f.e.NeverOvershoot = true
 	f.task("a", "q", 1, withDisks(1), age(1*time.Minute))
 	f.task("c", "q", 1, withDisks(3), age(2*time.Minute))
 	f.task("z", "q", 4, withDisks(1), age(3*time.Minute))
@@ -191,7 +191,7 @@ func TestJoint_Budget(t *testing.T) {
 func TestJoint_NoAllocs(t *testing.T) {
 	for _, exact := range []bool{false, true} {
 		f := newFixture(t, guaranteed("p", slots(3), leaf("a"), leaf("b")))
-		f.e.Exact = exact
+		f.e.NeverOvershoot = exact
 		f.tasks("p.a", 2, 1)
 		f.tasks("p.b", 4)
 		p := f.queue("p")

@@ -180,7 +180,7 @@ func propertyReused(t *rapid.T) {
 		cluster := c.build(t)
 		want := c.enforce(t, cluster)
 		fresh := c.enforcer(cluster)
-		e.Cluster, e.Exact, e.Order, e.Steps = cluster, fresh.Exact, fresh.Order, fresh.Steps
+		e.Cluster, e.NeverOvershoot, e.Order, e.Steps = cluster, fresh.NeverOvershoot, fresh.Order, fresh.Steps
 		e.Miss, e.Enforced = fresh.Miss, fresh.Enforced
 		if err := e.Enforce(&o, quota.Quota{Queue: want.Queue, Max: want.Max}, world.Epoch); err != nil {
 			t.Fatal(err)

@@ -117,7 +117,7 @@ func TestLeaf(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, leaf("q", test.guaranteed))
-			f.e.Exact = test.overshoot == exactly
+			f.e.NeverOvershoot = test.overshoot == exactly
 			for _, task := range test.tasks {
 				f.task(task.key, "q", task.size, task.change...)
 			}

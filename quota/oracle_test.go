@@ -74,7 +74,7 @@ func enforceCase(t *rapid.T, c *world.EnforceCase) *quota.Outcome {
 	world.SetMinimums(cluster, c.Minimums)
 	e := quota.Enforcer{Cluster: cluster}
 	if c.Exact {
-		e.Exact = true
+		e.NeverOvershoot = true
 	}
 	switch c.Order {
 	case world.ClosestMatch:

@@ -49,7 +49,7 @@ const (
 
 // orderOf packs what the order of tasks looks at before their age.
 func (x *enforcement) orderOf(t *victims.Task) (order uint64) {
-	if x.e.Compare == nil {
+	if x.e.CompareTasks == nil {
 		order = uint64(int64(t.Priority) - math.MinInt32)
 		if t.Originator {
 			order |= 1 << 32
@@ -94,8 +94,8 @@ func (x *enforcement) compare(i, j int32) int {
 	if a.age != b.age {
 		return cmp.Compare(a.age, b.age)
 	}
-	if x.e.Compare != nil {
-		if c := x.e.Compare(&x.roster.own[i], &x.roster.own[j]); c != 0 {
+	if x.e.CompareTasks != nil {
+		if c := x.e.CompareTasks(&x.roster.own[i], &x.roster.own[j]); c != 0 {
 			return c
 		}
 	} else if a, b := x.size(i), x.size(j); !slices.Equal(a, b) {

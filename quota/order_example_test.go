@@ -52,7 +52,7 @@ func ExampleOrder() {
 		{},
 		{Order: quota.ClosestMatch}, // young uses a gpu as well
 		{Order: quota.Pack},         // n1 has more of what is to be freed
-		{Compare: largest},
+		{CompareTasks: largest},
 	} {
 		e.Cluster = c
 		var o quota.Outcome
@@ -120,7 +120,7 @@ func ExampleTiming_Running() {
 	q, ok := timing.Begin(now.Add(time.Minute))
 	fmt.Println(q == lab, ok, timing.Running(lab))
 
-	e := quota.Enforcer{Cluster: c, Rules: quota.Rules{Enforced: timing.Running}}
+	e := quota.Enforcer{Cluster: c, Options: victims.Options{Enforced: timing.Running}}
 	var o quota.Outcome
 	if err := e.Enforce(&o, quota.Quota{Queue: queue.Root, Max: s.Max}, now); err != nil {
 		fmt.Println(err)

@@ -31,7 +31,7 @@ func propertyTraits(t *rapid.T) {
 	cluster := c.build(t)
 	want := keys(c.enforce(t, cluster))
 	e := c.enforcer(cluster)
-	e.Compare = quota.ByTraits(cluster.Capacity())
+	e.CompareTasks = quota.ByTraits(cluster.Capacity())
 	q, _ := cluster.Tree().Lookup(c.Queue)
 	var o quota.Outcome
 	require.NoError(t, e.Enforce(&o, quota.Quota{Queue: q, Max: c.limit(c.Max)}, world.Epoch))
@@ -44,13 +44,13 @@ func propertyTraits(t *rapid.T) {
 // if it has no opinion.
 func TestCompare(t *testing.T) {
 	f := newFixture(t, leaf("a"))
-	f.e.Compare = func(a, b *victims.Task) int { return cmp.Compare(b.Priority, a.Priority) } // the highest first
+	f.e.CompareTasks = func(a, b *victims.Task) int { return cmp.Compare(b.Priority, a.Priority) } // the highest first
 	f.task("y", "a", 5, priority(9), originator)
 	f.task("z", "a", 5, priority(9))
 	f.task("x", "a", 5)
 	require.Equal(t, []string{"y"}, keys(f.enforce("a", slots(10))))
 	require.Equal(t, []string{"y", "z"}, keys(f.enforce("a", slots(5))))
-	f.e.Compare = func(a, b *victims.Task) int { return 0 }
+	f.e.CompareTasks = func(a, b *victims.Task) int { return 0 }
 	require.Equal(t, []string{"x"}, keys(f.enforce("a", slots(10))))
 }
 

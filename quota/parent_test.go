@@ -160,7 +160,7 @@ func TestParent_LastTrim(t *testing.T) {
 // A task that is too large for the parts may be right for the whole.
 func TestParent_ExactWhole(t *testing.T) {
 	f := newFixture(t, inner("p", leaf("a"), leaf("b")))
-	f.e.Exact = true
+	f.e.NeverOvershoot = true
 	f.tasks("p.a", 4)
 	f.tasks("p.b", 4)
 	require.Equal(t, []string{"a1"}, keys(f.enforce("p", slots(4))))
@@ -169,7 +169,7 @@ func TestParent_ExactWhole(t *testing.T) {
 // And it is so for the whole of an inner queue before its siblings are asked.
 func TestParent_ExactWholeInside(t *testing.T) {
 	f := newFixture(t, inner("p", inner("t", leaf("a"), leaf("c")), leaf("u")))
-	f.e.Exact = true
+	f.e.NeverOvershoot = true
 	f.tasks("p.t.a", 2)
 	f.tasks("p.t.c", 2)
 	f.tasks("p.u", 1, 1, 1, 1)

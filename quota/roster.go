@@ -116,7 +116,7 @@ func (x *enforcement) gather(w queue.ID) {
 func (x *enforcement) enter(id victims.TaskID, gang int32, t *victims.Task) {
 	r := &x.roster
 	row := taskRow{order: x.orderOf(t), id: id, leaf: t.Queue, gang: gang, next: noTask}
-	if x.e.Compare == nil {
+	if x.e.CompareTasks == nil {
 		row.age = ageOf(t)
 	} else {
 		r.own = append(r.own, *t)

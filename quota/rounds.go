@@ -74,7 +74,7 @@ func (x *enforcement) give(p queue.ID) {
 			break // what is open is offered to each leaf no more
 		}
 	}
-	if x.e.Exact && x.isShort(p, x.row(x.rounds.goal, p)) && x.goesOn() {
+	if x.e.NeverOvershoot && x.isShort(p, x.row(x.rounds.goal, p)) && x.goesOn() {
 		x.offerWhole(p)
 	}
 	x.release(p)
@@ -127,9 +127,9 @@ func (x *enforcement) offerWhole(p queue.ID) (more bool) {
 		for _, t := range x.list {
 			goal[t] = freed[t] + open[t]
 		}
-		// What is short otherwise has been searched for; only Exact lets a
+		// What is short otherwise has been searched for; only NeverOvershoot lets a
 		// larger goal change that.
-		if exact := x.e.Exact; exact && !x.offer(w) || !exact && !x.takeInOrder(w, goal) {
+		if exact := x.e.NeverOvershoot; exact && !x.offer(w) || !exact && !x.takeInOrder(w, goal) {
 			continue
 		}
 		more = true

@@ -307,7 +307,7 @@ var onlyOne = []int32{0}
 
 // pose makes a problem of the tasks below p, and of all that can be hoped for of a goal.
 // What they may free is one bound of a leaf. As a whole it is a bound for each queue
-// with a guarantee (law 2), one for those above q, and with Exact another one for all.
+// with a guarantee (law 2), one for those above q, and with NeverOvershoot another one for all.
 func (x *enforcement) pose(p queue.ID, goal resources.Vector, whole bool) {
 	f := &x.finder
 	k, problem := &f.poser, &f.problem
@@ -335,7 +335,7 @@ func (x *enforcement) poseWhole(p queue.ID, goal resources.Vector) {
 	if _, ok := x.tree.Parent(p); ok {
 		k.lists = append(k.lists, k.bound(x.above, x.allTypes()))
 	}
-	if x.e.Exact {
+	if x.e.NeverOvershoot {
 		k.lists = append(k.lists, k.bound(goal, x.wanted))
 	}
 	end := len(k.lists)

@@ -312,7 +312,7 @@ func (c *clock) deadline() (time.Time, bool) {
 	return c.end, true
 }
 
-// Running reports whether a run of q itself is going on; see Rules.Enforced.
+// Running reports whether a run of q itself is going on; see victims.Options.Enforced.
 func (t *Timing) Running(q queue.ID) bool { return t.clocks[q].stage == clockRunning }
 
 // Next returns the earliest deadline, except of queues that a run above blocks. It may be

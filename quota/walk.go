@@ -25,7 +25,7 @@ type walk struct {
 }
 
 // takeInOrder frees as much of a goal of leaf w as it can, in order: each task that has
-// of what is still open, unless law 2, Exact or a hard budget keeps it. It reports
+// of what is still open, unless law 2, NeverOvershoot or a hard budget keeps it. It reports
 // whether it took any. What was taken before is kept.
 func (x *enforcement) takeInOrder(w queue.ID, goal resources.Vector) (took bool) {
 	k := &x.walk

@@ -36,7 +36,7 @@
 // [Parse] reads a class; keep what it means in a map of your own, and show the warnings to
 // the administrator. When a task arrives, keep the [Policy] of its class beside it:
 //
-//	planner.Exempt = func(e victims.Exemption) (until time.Time, exempt bool) {
+//	planner.Exempt = func(e *victims.Question) (until time.Time, exempt bool) {
 //		return policies[e.Task].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 //	}
 //

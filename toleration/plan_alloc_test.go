@@ -20,12 +20,12 @@ func TestPlanner_NoAllocs(t *testing.T) {
 	for _, w := range (workload.W{Nodes: 20, Tasks: 10, Tree: workload.Tree2x10}).Kinds() {
 		cluster := w.Build()
 		policies := make([]toleration.Policy, 1000) // by row
-		exempt := func(e victims.Exemption) (time.Time, bool) {
+		exempt := func(e *victims.Question) (time.Time, bool) {
 			return policies[e.Task].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 		}
 		for _, test := range []struct {
 			name   string
-			exempt func(victims.Exemption) (time.Time, bool)
+			exempt func(*victims.Question) (time.Time, bool)
 			policy func(id victims.TaskID) toleration.Policy
 		}{
 			{"without", nil, func(victims.TaskID) toleration.Policy { return toleration.Policy{} }},

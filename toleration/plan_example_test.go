@@ -49,7 +49,7 @@ func Example_planner() {
 	policies := map[victims.TaskID]toleration.Policy{etl: class.Policy}
 
 	planner := victims.Planner{Cluster: cluster}
-	planner.Exempt = func(e victims.Exemption) (until time.Time, exempt bool) {
+	planner.Exempt = func(e *victims.Question) (until time.Time, exempt bool) {
 		return policies[e.Task].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 	}
 	var d victims.Decision

@@ -102,7 +102,7 @@ func higher(t *rapid.T, priority int32) int32 {
 }
 
 // exempt is what a caller gives the planner.
-func (s *scene) exempt(e victims.Exemption) (until time.Time, exempt bool) {
+func (s *scene) exempt(e *victims.Question) (until time.Time, exempt bool) {
 	return s.policies[e.Cluster.Key(e.Task)].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 }
 
@@ -145,7 +145,7 @@ func onlyProtects(t *rapid.T) {
 			t.Fatalf("%s tolerates the ask\n%v", v.Key, s)
 		}
 	}
-	auditor := victims.Auditor{Cluster: s.cluster, Rules: victims.Rules{StrictPriority: s.c.Options.StrictPriority, Interval: s.c.Options.Interval, Scarce: s.c.Options.Counting(s.cluster)}}
+	auditor := victims.Auditor{Cluster: s.cluster, Options: victims.Options{StrictPriority: s.c.Options.StrictPriority, RetryInterval: s.c.Options.Interval, Scarce: s.c.Options.Counting(s.cluster)}}
 	for _, v := range auditor.Audit(nil, &with.Plan, now) {
 		// The fewest opted-out victims are fewer where nobody is exempt.
 		if v.Law != finding.LawOptedOut {
@@ -170,7 +170,7 @@ func retryAtIsTheFirstPlan(t *rapid.T) {
 		t.Fatalf("no plan at %v\n%v", retry, s)
 	}
 	for id := range s.cluster.Tasks() {
-		until, exempt := s.exempt(victims.Exemption{Cluster: s.cluster, Task: id, Ask: &s.ask})
+		until, exempt := s.exempt(&victims.Question{Cluster: s.cluster, Task: id, Ask: &s.ask})
 		if !exempt || !until.After(s.c.Options.Now) {
 			continue
 		}

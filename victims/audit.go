@@ -12,23 +12,14 @@ import (
 )
 
 // An Auditor says which laws a plan breaks, whoever made it. It shares no code with the
-// [Planner]; its fields are as there. Only Cluster must be set.
+// [Planner]. Law 1 is judged only if opted-out victims come first in Levels. Only Cluster must be
+// set.
 type Auditor struct {
 	Cluster *Cluster
 
-	Rules
+	Options
 
-	// Blockers and Predicate are as in [Planner].
-	Blockers  func(dst []TaskID, ask *Ask, node NodeID) []TaskID
-	Predicate func(q *Placing) bool
-	// Levels are as in [Planner]. Law 1 is judged only if opted-out victims come
-	// first.
-	Levels []string
-
-	charge  Charge
-	accepts func(want int, gone []TaskID) bool // asks, made once
-	of      *Auditor                           // whose accepts is
-	placing Placing
+	charge Charge
 }
 
 // Audit appends to dst what is wrong at the instant now with plan p for the cluster as it
@@ -42,7 +33,6 @@ type Auditor struct {
 // linear in nodes, queues·types and victims·depth·types. Each opted-out victim adds
 // tasks·depth·types.
 func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
-	defer func() { a.placing = Placing{} }()
 	a.state(p, now)
 	return a.charge.Audit(dst)
 }
@@ -50,24 +40,10 @@ func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
 // state makes a charge of a plan.
 func (a *Auditor) state(p *Plan, now time.Time) {
 	ch := &a.charge
-	ch.Of, ch.Cluster, ch.Rules, ch.Now, ch.Ask, ch.Victims = "ask", a.Cluster, a.Rules, now, p.Ask, p.Victims
-	ch.Wants = append(ch.Wants[:0], Want{Key: p.Ask.Key, Size: p.Ask.Size, Class: p.Ask.Class, Node: p.Node})
-	ch.Exchange, ch.Blockers = levels(a.Levels).keepsLaw1(), a.Blockers
-	if a.Predicate == nil {
-		return
-	}
-	if a.of != a { // once per auditor, and again if that was copied
-		a.accepts, a.of = a.asks, a
-	}
-	ch.Accepts = a.accepts
-}
-
-// asks asks the predicate about the moment at which the ask would start, as the planner
-// does.
-func (a *Auditor) asks(_ int, gone []TaskID) bool {
-	ch := &a.charge
-	a.placing = Placing{Cluster: a.Cluster, Ask: &ch.Ask, Node: ch.Wants[0].Node, Victims: gone, Coming: len(ch.Victims) > 0 || !ch.court.fitsNow()}
-	return a.Predicate(&a.placing)
+	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Ask, ch.Victims = "ask", a.Cluster, a.Options, now, p.Ask, p.Victims
+	ch.ByPriority, ch.Admit = false, nil // of gangs
+	ch.Wants = append(ch.Wants[:0], Want{Member: p.Ask.asMember(), Node: p.Node})
+	ch.Exchange = true
 }
 
 // A Charge is a plan as the laws see it: who asks, for what places, and who stops for them.
@@ -78,11 +54,11 @@ func (a *Auditor) asks(_ int, gone []TaskID) bool {
 type Charge struct {
 	Of      string // the word in violations: "ask", "job" or "quota"
 	Cluster *Cluster
-	Rules
+	Options
 	Now time.Time
 
-	// Ask is who asks, whatever its Size and Class: for a job its first member without a
-	// place. A job may not stop its own tasks, nor those that are not preemptible.
+	// Ask is who asks, whatever its Size and Class. A gang may not stop tasks of its own Job, nor
+	// those that are not preemptible.
 	Ask     Ask
 	Wants   []Want
 	Victims []Victim
@@ -90,33 +66,23 @@ type Charge struct {
 	// there are any they are judged, and nothing else.
 	Movers []Victim
 
-	ByPriority bool // as in jobs.Planner
-	Together   bool // wants are asks that share a plan: law 4 is for them in their order, and nobody of their own leaf goes
-	Exchange   bool // law 1 is judged, if there is one want
-	// Admit is the caller's function about queues of the path, beside their maxima.
-	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
+	Together bool // wants are asks that share a plan: law 4 is for them in their order, and nobody of their own leaf goes
+	Exchange bool // law 1 is judged, if there is one want
 
-	// Target is what victims below the queue of Ask should free, of a quota. Exact: no more
-	// than that. Enforced says which queues below it give nothing.
-	Target   resources.Vector
-	Exact    bool
-	Enforced func(queue.ID) bool
+	// Target is what victims below the queue of Ask should free, of a quota.
+	Target resources.Vector
 
-	// Blockers is as in [Planner]. Accepts is the caller's predicate: whether a want may run
-	// once some tasks are gone. Laws appends what breaks the caller's own laws; gone are the
-	// victims that are tasks and run, each once, in the order of the plan.
-	Blockers func(dst []TaskID, ask *Ask, node NodeID) []TaskID
-	Accepts  func(want int, gone []TaskID) bool
-	Laws     func(dst []Violation, gone []TaskID) []Violation
+	// Laws appends what breaks the caller's own laws; gone are the victims that are tasks and
+	// run, each once, in the order of the plan.
+	Laws func(dst []Violation, gone []TaskID) []Violation
 
 	court court
 }
 
 // A Want is a place for somebody.
 type Want struct {
-	Key     string // nodes may be reserved for it
-	Size    resources.Vector
-	Class   int
+	Member      // nodes may be reserved for its Key
+	Index   int // of Ask.Members
 	Node    NodeID
 	Further bool // nobody may stop for it
 }

@@ -43,7 +43,7 @@ func propertyAuditorCost(t *rapid.T) {
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
 	}
-	a := victims.Auditor{Cluster: cluster, Rules: world.PlannerOf(cluster, &c.Options).Rules}
+	a := victims.Auditor{Cluster: cluster, Options: world.PlannerOf(cluster, &c.Options).Options}
 	cost := a.Cost(&plan, c.Options.Now)
 	work, _ := new(big.Int).SetString(cost.Work.String(), 10)
 	own, _ := new(big.Int).SetString(cost.Own.String(), 10)

@@ -156,9 +156,9 @@ func (w *auditWorld) drawOptions(t *rapid.T) {
 	p := &w.planner
 	p.Cluster = w.cluster
 	p.StrictPriority = oneIn(t, 4, "strict")
-	p.Interval = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "interval")
+	p.RetryInterval = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "interval")
 	if n := rapid.Int32Range(0, 7).Draw(t, "exempt"); n > 3 {
-		p.Exempt = func(e victims.Exemption) (time.Time, bool) {
+		p.Exempt = func(e *victims.Question) (time.Time, bool) {
 			return auditNow.Add(time.Duration(n - 5)), int32(e.Task)%8 == n // at 4 and 5 it has ended
 		}
 	}
@@ -170,10 +170,10 @@ func (w *auditWorld) drawOptions(t *rapid.T) {
 
 // drawPredicate draws a predicate that wants few or many victims and not a
 // certain one, or one that no law of growth holds for.
-func drawPredicate(t *rapid.T) func(*victims.Placing) bool {
+func drawPredicate(t *rapid.T) func(*victims.Question) bool {
 	least, not := rapid.IntRange(0, 3).Draw(t, "at least"), victims.TaskID(rapid.Int32Range(0, 9).Draw(t, "but not"))
 	if rapid.Bool().Draw(t, "wild") {
-		return func(q *victims.Placing) bool {
+		return func(q *victims.Question) bool {
 			sum := int(q.Node)
 			for _, id := range q.Victims {
 				sum += 1 << id
@@ -181,7 +181,7 @@ func drawPredicate(t *rapid.T) func(*victims.Placing) bool {
 			return sum*7%5 > least
 		}
 	}
-	return func(q *victims.Placing) bool {
+	return func(q *victims.Question) bool {
 		return len(q.Victims) >= least && !slices.Contains(q.Victims, not)
 	}
 }
@@ -193,17 +193,17 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 	if err := w.cluster.SetBudget("hard", victims.Budget{Left: left, Hard: true}); err != nil {
 		t.Fatal(err)
 	}
-	a.OwnLeaf = rapid.SampledFrom([]victims.OwnLeaf{victims.OwnNever, victims.OwnMet, victims.OwnBranch}).Draw(t, "own leaf")
-	a.SameNode, a.OwnApplication = oneIn(t, 4, "same node"), oneIn(t, 2, "own application")
+	a.WithinQueue = rapid.SampledFrom([]queue.WithinQueue{queue.Never, queue.Met, queue.Branch}).Draw(t, "own leaf")
+	a.VictimsOnNode, a.TakeOwnApplication = oneIn(t, 4, "same node"), oneIn(t, 2, "own application")
 	if n := victims.NodeID(rapid.IntRange(1, 7).Draw(t, "filtered")); n <= 3 {
-		a.Filter = func(_ int, node victims.NodeID) bool { return node != n }
+		a.Filter = func(q *victims.Question) bool { return q.Node != n }
 	}
 	if least := rapid.IntRange(-2, 3).Draw(t, "minimum"); least > -2 {
 		world.SetEveryMinimum(w.cluster, func(job string) int { return max(0, least+strings.Count("k", job)) })
 	}
 	if n := victims.TaskID(rapid.IntRange(0, 20).Draw(t, "blocker")); n < 10 {
-		a.Blockers = func(dst []victims.TaskID, _ *victims.Ask, node victims.NodeID) []victims.TaskID {
-			for id := range w.cluster.TasksOn(node) {
+		a.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			for id := range w.cluster.TasksOn(q.Node) {
 				if id == n || id == n+1 {
 					dst = append(dst, id)
 				}
@@ -216,7 +216,7 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 // newAuditor returns an auditor with the options of the planner.
 func (w *auditWorld) newAuditor() victims.Auditor {
 	return victims.Auditor{
-		Cluster: w.cluster, Rules: victims.Rules{StrictPriority: w.planner.StrictPriority, Interval: w.planner.Interval, Exempt: w.planner.Exempt}, Predicate: w.planner.Predicate,
+		Cluster: w.cluster, Options: victims.Options{StrictPriority: w.planner.StrictPriority, RetryInterval: w.planner.RetryInterval, Exempt: w.planner.Exempt, Predicate: w.planner.Predicate},
 	}
 }
 
@@ -412,7 +412,7 @@ func auditBearsGarbage(t *rapid.T) {
 	now := times.Draw(t, "now")
 	got := violationLines(w.auditor.Audit(nil, p, now))
 	fresh := w.newAuditor()
-	fresh.OwnLeaf, fresh.Filter, fresh.Blockers = w.auditor.OwnLeaf, w.auditor.Filter, w.auditor.Blockers
+	fresh.WithinQueue, fresh.Filter, fresh.Blockers = w.auditor.WithinQueue, w.auditor.Filter, w.auditor.Blockers
 	again := violationLines(fresh.Audit(nil, p, now))
 	if diff := cmp.Diff(got, again); diff != "" {
 		t.Fatalf("two audits of one plan (-first +second):\n%s", diff)

@@ -16,9 +16,9 @@ func auditRows() []auditRow {
 }
 
 // accepts returns a filter that lets asks run on one node only.
-func accepts(c *auditCase, name string) func(int, victims.NodeID) bool {
+func accepts(c *auditCase, name string) func(*victims.Question) bool {
 	n := slices.IndexFunc(c.nodes, func(n victims.Node) bool { return n.Name == name })
-	return func(_ int, node victims.NodeID) bool { return int(node) == 1+n }
+	return func(q *victims.Question) bool { return int(q.Node) == 1+n }
 }
 
 // block makes tasks, or grants after them, block asks on their node. Rows are
@@ -32,8 +32,8 @@ func (c *auditCase) block(keys ...string) {
 		}
 		rows = append(rows, victims.TaskID(row))
 	}
-	c.auditor.Blockers = func(dst []victims.TaskID, _ *victims.Ask, node victims.NodeID) []victims.TaskID {
-		if node == 1 {
+	c.auditor.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+		if q.Node == 1 {
 			dst = append(dst, rows...)
 		}
 		return dst
@@ -243,8 +243,8 @@ var auditNodeTable = []auditRow{
 func later(gpu int64) victims.Ask { return victims.Ask{Key: "later", Size: resources.Vector{gpu}} }
 
 // at returns a predicate that accepts one moment.
-func at(coming bool) func(*victims.Placing) bool {
-	return func(q *victims.Placing) bool { return q.Coming == coming }
+func at(coming bool) func(*victims.Question) bool {
+	return func(q *victims.Question) bool { return q.AfterVictims == coming }
 }
 
 // gang makes tasks members of job j, which needs so many.
@@ -324,7 +324,7 @@ var auditGangTable = []auditRow{
 		edit: func(c *auditCase) {
 			c.gang(1, "v1", "v2")
 			c.victims = []string{"v1", "v2"}
-			c.auditor.Predicate = func(q *victims.Placing) bool { return len(q.Victims) == 2 }
+			c.auditor.Predicate = func(q *victims.Question) bool { return len(q.Victims) == 2 }
 		},
 	},
 	{
@@ -518,8 +518,8 @@ func (c *auditCase) spend(b victims.Budget, keys ...string) {
 
 // own has a task s0 of the ask's own leaf on n1, of lower priority, as the only
 // victim.
-func (c *auditCase) own(o victims.OwnLeaf, gpu int64) *auditTask {
-	c.auditor.OwnLeaf, c.victims = o, []string{"s0"}
+func (c *auditCase) own(o queue.WithinQueue, gpu int64) *auditTask {
+	c.auditor.WithinQueue, c.victims = o, []string{"s0"}
 	t := c.add("s0", "root.starve.s", "n1", gpu)
 	t.Priority = -1
 	return t
@@ -530,11 +530,11 @@ func (c *auditCase) own(o victims.OwnLeaf, gpu int64) *auditTask {
 var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf: a lower one",
-		edit: func(c *auditCase) { c.own(victims.OwnMet, 3) },
+		edit: func(c *auditCase) { c.own(queue.Met, 3) },
 	},
 	{
 		name: "own leaf: never",
-		edit: func(c *auditCase) { c.own(victims.OwnNever, 3) },
+		edit: func(c *auditCase) { c.own(queue.Never, 3) },
 		want: []string{
 			`fence (law 7): victim s0: root.starve.s: out of reach`,
 			`storm: victim s0: root.starve: inside the starving queue`,
@@ -542,52 +542,52 @@ var auditOwnLeafTable = []auditRow{
 	},
 	{
 		name: "own leaf: one of the same priority",
-		edit: func(c *auditCase) { c.own(victims.OwnMet, 3).Priority = 0 },
+		edit: func(c *auditCase) { c.own(queue.Met, 3).Priority = 0 },
 		want: []string{`priority (law 6): victim s0: effective priority 0, want at most -1`},
 	},
 	{
 		name: "own leaf: offsets and a priority fence play no part",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.starve.Children[0].Properties = map[string]string{"priority.policy": "fence", "priority.offset": "9"}
 		},
 	},
 	{
 		name: "own leaf: it is behind a fence",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.starve.Children[0].Properties = map[string]string{"preemption.policy": "fence"}
 		},
 	},
 	{
 		name: "own leaf: it is disabled",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.starve.Properties = map[string]string{"preemption.policy": "disabled"}
 		},
 		want: []string{`disabled: victim s0: root.starve.s: preemption is disabled`},
 	},
 	{
 		name: "own leaf: of the same application",
-		edit: func(c *auditCase) { c.own(victims.OwnMet, 3).Application = "q" },
+		edit: func(c *auditCase) { c.own(queue.Met, 3).Application = "q" },
 		want: []string{`application (law 3): victim s0: of the application of the ask`},
 	},
 	{
 		name: "own leaf: a sibling inside the starving queue is none of it",
-		edit: func(c *auditCase) { c.own(victims.OwnMet, 3).queue = "root.starve.t" },
+		edit: func(c *auditCase) { c.own(queue.Met, 3).queue = "root.starve.t" },
 		want: []string{`storm: victim s0: root.starve: inside the starving queue`},
 	},
 	{
 		name: "own leaf: law 4 is not asked for",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.starve.Guaranteed = resources.Limit{}
 		},
 	},
 	{
 		name: "own leaf: law 4 is asked for beside others",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.starve.Guaranteed = resources.Limit{}
 			c.ask.Size[0], c.victims = 6, []string{"s0", "w"}
 		},
@@ -596,14 +596,14 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf: others beside it, where law 4 lets them",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.ask.Size[0], c.victims = 6, []string{"s0", "w"}
 		},
 	},
 	{
 		name: "own leaf: the delay holds",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.ask.PendingSince = auditNow
 		},
 		want: []string{`delay: 0s pending, want at least 30s`},
@@ -611,7 +611,7 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf: over max already, and no more after the plan",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 6)
+			c.own(queue.Met, 6)
 			c.starve.Guaranteed.Value[0] = 3
 			c.starve.Max = resources.Limit{Value: resources.Vector{5}, Defined: 1}
 		},
@@ -619,7 +619,7 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf: over max after the plan",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.starve.Guaranteed.Value[0] = 2
 			c.starve.Max = resources.Limit{Value: resources.Vector{2}, Defined: 1}
 		},
@@ -628,19 +628,19 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf, met: a guarantee once met stays met",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 7)
+			c.own(queue.Met, 7)
 			c.ask.Size[0] = 5
 		},
 		want: []string{`guarantee (law 2): root.starve: gpu 5 after the plan, want at least 6`},
 	},
 	{
 		name: "own leaf, met: one that was not met may fall in a type of the ask",
-		edit: func(c *auditCase) { c.own(victims.OwnMet, 5) },
+		edit: func(c *auditCase) { c.own(queue.Met, 5) },
 	},
 	{
 		name: "own leaf, met: and in no other type",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3).Size[1] = 2
+			c.own(queue.Met, 3).Size[1] = 2
 			c.starve.Guaranteed = resources.Limit{Value: resources.Vector{6, 5}, Defined: 3}
 		},
 		want: []string{`guarantee (law 2): root.starve: disk 0 after the plan, want at least 2`},
@@ -648,7 +648,7 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf, met: off the path law 2 stays as it is",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.ask.Size[0], c.victims = 6, []string{"s0", "v1"}
 			c.lendX.Guaranteed.Value[0] = 4
 		},
@@ -657,7 +657,7 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf: the queue says never, whatever the option is",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.starve.Policies.WithinQueue = queue.Never
 		},
 		want: []string{
@@ -668,14 +668,14 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf: a queue above says met",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnNever, 3)
+			c.own(queue.Never, 3)
 			c.queues.Policies.WithinQueue = queue.Met
 		},
 	},
 	{
 		name: "own leaf: the nearest queue counts",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnNever, 3)
+			c.own(queue.Never, 3)
 			c.queues.Policies.WithinQueue = queue.Never
 			c.starve.Policies.WithinQueue = queue.Branch
 		},
@@ -683,14 +683,14 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf: of no use to a required node, where its tasks are like any others",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3).Priority = 0
+			c.own(queue.Met, 3).Priority = 0
 			c.ask.RequiredNode = "n1"
 		},
 	},
 	{
 		name: "own leaf: law 1, a plan without it would have been the first",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3)
+			c.own(queue.Met, 3)
 			c.task("w").OptedOut, c.victims = true, []string{"w"}
 			c.lendX.Guaranteed.Value[0] = 5
 		},
@@ -698,7 +698,7 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf: law 1 inside it",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnMet, 3).OptedOut = true
+			c.own(queue.Met, 3).OptedOut = true
 			c.add("s1", "root.starve.s", "n1", 3).Priority = -1
 			c.lendX.Guaranteed.Value[0], c.task("w").Priority = 5, 1
 		},

@@ -137,7 +137,7 @@ var auditTable = []auditRow{
 		name: "law 1: the predicate refuses v1",
 		edit: func(c *auditCase) {
 			c.task("w").OptedOut = true
-			c.auditor.Predicate = func(q *victims.Placing) bool {
+			c.auditor.Predicate = func(q *victims.Question) bool {
 				return !slices.Contains(q.Victims, 0) // the row of v1, which is added first
 			}
 		},
@@ -351,21 +351,21 @@ var auditTable = []auditRow{
 	{
 		name: "exempt for ever",
 		edit: func(c *auditCase) {
-			c.auditor.Exempt = func(victims.Exemption) (time.Time, bool) { return time.Time{}, true }
+			c.auditor.Exempt = func(*victims.Question) (time.Time, bool) { return time.Time{}, true }
 		},
 		want: []string{`exempt: victim w: exempt`},
 	},
 	{
 		name: "exempt until a moment from now",
 		edit: func(c *auditCase) {
-			c.auditor.Exempt = func(e victims.Exemption) (time.Time, bool) { return e.Now.Add(1), e.Cluster.Task(e.Task).Key == "w" }
+			c.auditor.Exempt = func(e *victims.Question) (time.Time, bool) { return e.Now.Add(1), e.Cluster.Task(e.Task).Key == "w" }
 		},
 		want: []string{`exempt: victim w: exempt`},
 	},
 	{
 		name: "exempt until now, which is not exempt",
 		edit: func(c *auditCase) {
-			c.auditor.Exempt = func(e victims.Exemption) (time.Time, bool) { return e.Now, true }
+			c.auditor.Exempt = func(e *victims.Question) (time.Time, bool) { return e.Now, true }
 		},
 	},
 	{
@@ -381,7 +381,7 @@ var auditTable = []auditRow{
 		name: "a victim that only the predicate wants",
 		edit: func(c *auditCase) {
 			c.victims = []string{"u", "w"}
-			c.auditor.Predicate = func(q *victims.Placing) bool { return len(q.Victims) == 2 }
+			c.auditor.Predicate = func(q *victims.Question) bool { return len(q.Victims) == 2 }
 		},
 		want: []string{`helpful: victim u: reduces no need of the ask`},
 	},
@@ -490,19 +490,19 @@ var auditTable = []auditRow{
 	{
 		name: "too soon",
 		edit: func(c *auditCase) {
-			c.auditor.Interval, c.ask.LastAttempt = time.Minute, auditNow.Add(-10*time.Second)
+			c.auditor.RetryInterval, c.ask.LastAttempt = time.Minute, auditNow.Add(-10*time.Second)
 		},
 		want: []string{`interval: 10s since the last attempt, want at least 1m0s`},
 	},
 	{
 		name: "not too soon",
 		edit: func(c *auditCase) {
-			c.auditor.Interval, c.ask.LastAttempt = time.Minute, auditNow.Add(-time.Minute)
+			c.auditor.RetryInterval, c.ask.LastAttempt = time.Minute, auditNow.Add(-time.Minute)
 		},
 	},
 	{
 		name: "the first attempt",
-		edit: func(c *auditCase) { c.auditor.Interval = time.Minute },
+		edit: func(c *auditCase) { c.auditor.RetryInterval = time.Minute },
 	},
 	{
 		name: "no interval, and the last attempt is yet to come",
@@ -557,7 +557,7 @@ var auditTable = []auditRow{
 	{
 		name: "refused by the predicate",
 		edit: func(c *auditCase) {
-			c.auditor.Predicate = func(*victims.Placing) bool { return false }
+			c.auditor.Predicate = func(*victims.Question) bool { return false }
 		},
 		want: []string{`predicate: node n1: refused by the predicate`},
 	},
@@ -578,7 +578,7 @@ var auditTable = []auditRow{
 		name: "neither would do for the predicate",
 		edit: func(c *auditCase) {
 			c.victims = []string{"v1", "w"}
-			c.auditor.Predicate = func(q *victims.Placing) bool { return len(q.Victims) == 2 }
+			c.auditor.Predicate = func(q *victims.Question) bool { return len(q.Victims) == 2 }
 		},
 	},
 	{

@@ -104,10 +104,10 @@ func TestAuditAcceptsWidenedPlan(t *testing.T) {
 	c.add("a2", "root.lend.y", "n2", 2)
 	c.queues.Max = resources.Limit{Value: resources.Vector{20}, Defined: 1}
 	c.nodes[1].Unschedulable = true
-	many := func(q *victims.Placing) bool { return len(q.Victims) >= 2 }
+	many := func(q *victims.Question) bool { return len(q.Victims) >= 2 }
 	c.auditor.Predicate = many
 	a, p := c.build(t)
-	planner := victims.Planner{Cluster: a.Cluster, Predicate: many}
+	planner := victims.Planner{Cluster: a.Cluster, Options: victims.Options{Predicate: many}}
 	var d victims.Decision
 	if err := planner.Decide(&d, &p.Ask, auditNow); err != nil || d.Outcome != victims.Preempts || len(d.Plan.Victims) != 2 {
 		t.Fatalf("decision %+v, error %v; want a plan with 2 victims", d, err)
@@ -123,9 +123,9 @@ func TestAuditorIsReusable(t *testing.T) {
 	for round := range 2 {
 		for _, test := range auditRows() {
 			a, p := test.build(t)
-			reused.Cluster, reused.StrictPriority, reused.Interval = a.Cluster, a.StrictPriority, a.Interval
+			reused.Cluster, reused.StrictPriority, reused.RetryInterval = a.Cluster, a.StrictPriority, a.RetryInterval
 			reused.Exempt, reused.Filter, reused.Blockers, reused.Predicate = a.Exempt, a.Filter, a.Blockers, a.Predicate
-			reused.OwnLeaf = a.OwnLeaf
+			reused.WithinQueue = a.WithinQueue
 			got := violationLines(reused.Audit(nil, p, auditNow))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("round %d: %s (-want +got):\n%s", round, test.name, diff)
@@ -236,7 +236,7 @@ func ExampleCharge() {
 		Ask: victims.Ask{Application: "y", Queue: b, Job: "train"},
 	}
 	for _, key := range []string{"m1", "m2", "m3"} {
-		charge.Wants = append(charge.Wants, victims.Want{Key: key, Size: one, Node: node})
+		charge.Wants = append(charge.Wants, victims.Want{Member: victims.Member{Key: key, Size: one}, Node: node})
 	}
 	for _, key := range []string{"t1", "t2"} {
 		id, _ := cluster.Lookup(key)

@@ -14,29 +14,31 @@ import (
 // and the own leaf.
 
 // ownLeaf returns what the queues say of the own leaf, else the option.
-func (s slowAudit) ownLeaf() victims.OwnLeaf {
-	for o := victims.OwnNever; o <= victims.OwnBranch; o++ {
-		if o.String() == string(s.Cluster.Tree().Policies(s.plan.Ask.Queue).WithinQueue) {
-			return o
-		}
+func (s slowAudit) ownLeaf() queue.WithinQueue {
+	said := s.Cluster.Tree().Policies(s.plan.Ask.Queue).WithinQueue
+	if said == "" {
+		said = s.WithinQueue
 	}
-	return s.OwnLeaf
+	if said == "" {
+		return queue.Never
+	}
+	return said
 }
 
 // second reports whether tasks of the own leaf may go.
 func (s slowAudit) second() bool {
-	return s.ownLeaf() != victims.OwnNever && s.plan.Ask.RequiredNode == ""
+	return s.ownLeaf() != queue.Never && s.plan.Ask.RequiredNode == ""
 }
 
 func (s slowAudit) isOwn(task *victims.Task) bool {
 	e, ok := s.starving()
-	branch := ok && s.ownLeaf() == victims.OwnBranch && s.within(task.Queue, e)
+	branch := ok && s.ownLeaf() == queue.Branch && s.within(task.Queue, e)
 	return s.second() && (task.Queue == s.plan.Ask.Queue || branch)
 }
 
 // isHere reports whether a victim that helps may be where a task is.
 func (s slowAudit) isHere(task *victims.Task) bool {
-	return s.plan.Ask.RequiredNode == "" && !s.SameNode || task.Node == s.plan.Node
+	return s.plan.Ask.RequiredNode == "" && !s.VictimsOnNode || task.Node == s.plan.Node
 }
 
 // keeps is law 2 for a queue that guarantees g of type i.
@@ -95,7 +97,7 @@ func (s slowAudit) isOfUse(id victims.TaskID) bool {
 }
 
 func (s slowAudit) blocks(id victims.TaskID) bool {
-	return s.Blockers != nil && slices.Contains(s.Blockers(nil, &s.plan.Ask, s.plan.Node), id)
+	return s.Blockers != nil && slices.Contains(s.Blockers(nil, s.asked()), id)
 }
 
 // drawn counts the victims that name a budget.

@@ -78,13 +78,13 @@ func (s slowAudit) brokenAlone() map[string]bool {
 	check(!free || held || !node.Unschedulable, finding.LawSchedulable)
 	check(!free || held || node.ReservedFor == "" || node.ReservedFor == ask.Key, finding.LawReserved)
 	check(free || node.Name == ask.RequiredNode, finding.LawRequiredNode)
-	check(held || s.Filter == nil || s.Filter(ask.Class, s.plan.Node), finding.LawFilter)
+	check(held || s.Filter == nil || s.Filter(s.asked()), finding.LawFilter)
 	if held {
 		check(grant.Node == s.plan.Node && len(s.plan.Victims) == 0, finding.LawInFlight)
 	}
 	if len(s.plan.Victims) > 0 {
 		early := s.now.Before(ask.PendingSince.Add(*tree.Policies(ask.Queue).PreemptionDelay))
-		soon := !ask.LastAttempt.IsZero() && s.now.Before(ask.LastAttempt.Add(s.Interval))
+		soon := !ask.LastAttempt.IsZero() && s.now.Before(ask.LastAttempt.Add(s.RetryInterval))
 		check(!ask.NeverPreempts, finding.LawMayPreempt)
 		check(!free || !early, finding.LawDelay)
 		check(!soon, finding.LawInterval)
@@ -103,11 +103,11 @@ func (s slowAudit) brokenAlone() map[string]bool {
 
 	for _, v := range s.plan.Victims {
 		task := s.Cluster.Task(v.Task)
-		check(task.Application != ask.Application || !free && s.OwnApplication, finding.LawApplication)
+		check(task.Application != ask.Application || !free && s.TakeOwnApplication, finding.LawApplication)
 		check(task.State == victims.Running, finding.LawLeaving)
 		check(!task.RequiredNode, finding.LawRequiredTask)
 		if s.Exempt != nil {
-			until, exempt := s.Exempt(victims.Exemption{Cluster: s.Cluster, Task: v.Task, Ask: ask, Now: s.now})
+			until, exempt := s.Exempt(&victims.Question{Cluster: s.Cluster, Task: v.Task, Ask: ask, Now: s.now})
 			check(!exempt || !until.IsZero() && !s.now.Before(until), finding.LawExempt)
 		}
 		brought, own := s.brought(task.Job), s.isOwn(&task)
@@ -150,7 +150,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 		check(!b.Hard || s.drawn(name) <= max(0, b.Left), finding.LawBudget)
 	}
 	if s.Blockers != nil {
-		for _, id := range s.Blockers(nil, ask, s.plan.Node) {
+		for _, id := range s.Blockers(nil, s.asked()) {
 			task := s.Cluster.Task(id)
 			switch {
 			case task.State == victims.Granted:
@@ -279,6 +279,13 @@ func (s slowAudit) headroom() bool {
 	return true
 }
 
+// asked returns the question about the ask and its node.
+func (s slowAudit) asked() *victims.Question {
+	q := s.plan.Ask.Question(s.Cluster, s.now)
+	q.Node = s.plan.Node
+	return q
+}
+
 func (s slowAudit) predicate() bool {
 	if s.Predicate == nil {
 		return true
@@ -289,7 +296,9 @@ func (s slowAudit) predicate() bool {
 			ids[v.Task] = true
 		}
 	}
-	return s.Predicate(&victims.Placing{Ask: &s.plan.Ask, Node: s.plan.Node, Victims: slices.Sorted(maps.Keys(ids))})
+	q := s.asked()
+	q.Victims = slices.Sorted(maps.Keys(ids))
+	return s.Predicate(q)
 }
 
 // triggers is law 4.

@@ -12,8 +12,8 @@ import (
 )
 
 // holders names the tasks whose keys begin with "port" as blockers.
-func (f *fixture) holders(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-	for id := range f.c.TasksOn(n) {
+func (f *fixture) holders(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+	for id := range f.c.TasksOn(q.Node) {
 		if key := f.c.Key(id); len(key) >= 4 && key[:4] == "port" {
 			dst = append(dst, id)
 		}
@@ -30,7 +30,7 @@ func TestBlockers_WaitForNoAmounts(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 2)
 	f.task("port", "a", "n1", 0, leaves)
-	d := f.decide(&victims.Planner{Blockers: f.holders}, f.ask("x", "b", 2))
+	d := f.decide(&victims.Planner{Options: victims.Options{Blockers: f.holders}}, f.ask("x", "b", 2))
 	require.Equal(t, victims.Waits, d.Outcome)
 	require.Equal(t, "n1", d.Plan.Place)
 }
@@ -44,7 +44,7 @@ func TestBlockers_InFlight(t *testing.T) {
 	n1, _ := f.c.LookupNode("n1")
 	_, err := f.c.Reserve(ask, n1, time.Time{})
 	require.NoError(t, err)
-	p := &victims.Planner{Blockers: f.holders}
+	p := &victims.Planner{Options: victims.Options{Blockers: f.holders}}
 	d := f.decide(p, ask)
 	require.Equal(t, victims.Refused, d.Outcome)
 	require.Equal(t, victims.InFlight, d.Refusal.Reason)

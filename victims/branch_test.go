@@ -35,9 +35,9 @@ func TestOwnBranch_Rules(t *testing.T) {
 		f.task("z", "t.z", "n1", 2)
 		ask := f.ask("x", "t.team.x", 2)
 		ask.Priority = 5
-		p := victims.Planner{Rules: victims.Rules{OwnLeaf: victims.OwnMet}, Audit: true}
+		p := victims.Planner{Options: victims.Options{WithinQueue: queue.Met, Audit: true}}
 		require.Equal(t, "nothing-in-reach", f.decide(&p, ask).Refusal.Reason)
-		p.OwnLeaf = victims.OwnBranch
+		p.WithinQueue = queue.Branch
 		d := f.decide(&p, ask)
 		require.Equal(t, test.victims, keysOf(d))
 		require.Equal(t, test.victims != nil, d.Plan.OwnLeaf)

@@ -167,7 +167,7 @@ func (k *kube) decide(t require.TestingT) *victims.Decision {
 			require.NoError(t, err)
 		}
 	}
-	planner := victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet, StrictPriority: true}, Audit: true}
+	planner := victims.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true, Audit: true}}
 	ask := victims.Ask{Key: "ask", Application: "ask", Queue: 1, Size: k.size, Priority: k.priority}
 	var d victims.Decision
 	require.NoError(t, planner.Decide(&d, &ask, now))

@@ -22,14 +22,14 @@ type Change struct {
 	// At is when it was decided, for [Grant] and [Cluster.Marked] to tell; zero: not known.
 	At      time.Time
 	Victims []Victim
-	Places  []Place
+	Places  []ChangePlace
 	// MinMembers is how many members the job needs if it is for one: then its grants start
 	// together. 0: each place is of an ask of its own.
 	MinMembers int
 }
 
-// A Place is a node for an ask, or for a member of a job.
-type Place struct {
+// A ChangePlace is a node for an ask, or for a member of a job.
+type ChangePlace struct {
 	Ask  *Ask
 	Node NodeID
 	// Mover is the key of the task, a victim of the change, that moves to this place; "" for
@@ -41,7 +41,7 @@ type Place struct {
 // memory with the plan. That of a refusal cannot be applied.
 func (p *Plan) Change() Change {
 	return Change{
-		For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Places: []Place{{Ask: &p.Ask, Node: p.Node}}, At: p.At,
+		For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Places: []ChangePlace{{Ask: &p.Ask, Node: p.Node}}, At: p.At,
 	}
 }
 

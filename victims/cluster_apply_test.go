@@ -31,8 +31,8 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 	ch := x.drawChange(t)
 	before, m := x.point(), x.m.clone()
 	wrong := x.badChange(m, &ch)
-	held := func(at Place) bool { return x.m.tasks[at.Ask.Key].State == Granted }
-	if len(wrong) == 0 && len(ch.Victims) == 0 && !slices.ContainsFunc(ch.Places, func(at Place) bool { return !held(at) }) {
+	held := func(at ChangePlace) bool { return x.m.tasks[at.Ask.Key].State == Granted }
+	if len(wrong) == 0 && len(ch.Victims) == 0 && !slices.ContainsFunc(ch.Places, func(at ChangePlace) bool { return !held(at) }) {
 		if err := x.c.Apply(ch); err != nil || x.c.Version() != x.version {
 			t.Fatalf("nothing new is version %v, was %v: %v", x.c.Version(), x.version, err)
 		}
@@ -199,7 +199,7 @@ func (x *clusterMachine) drawChange(t *rapid.T) Change {
 			ch.Victims = append(ch.Victims, Victim{Task: x.tasks[key], Key: key, Blocks: must == 4, ForQuota: must == 5})
 		}
 	}
-	ch.Places = []Place{{Ask: &ask, Node: node}}
+	ch.Places = []ChangePlace{{Ask: &ask, Node: node}}
 	if rapid.Bool().Draw(t, "job") {
 		ch.For = rapid.SampledFrom(taskKeys).Draw(t, "name")
 		ch.MinMembers = between(t, "minimum", 1, 3)
@@ -207,12 +207,12 @@ func (x *clusterMachine) drawChange(t *rapid.T) Change {
 		for i := range between(t, "more members", 0, 2) {
 			more := ask
 			more.Key = rapid.SampledFrom([]string{fmt.Sprint("more", i), drawKey(t), ch.For}).Draw(t, "member")
-			ch.Places = append(ch.Places, Place{Ask: &more, Node: x.drawNodeID(t)})
+			ch.Places = append(ch.Places, ChangePlace{Ask: &more, Node: x.drawNodeID(t)})
 		}
 	}
 	if n := len(ch.Victims); n > 0 && rapid.Bool().Draw(t, "moves") {
 		mover := ch.Victims[between(t, "mover", 0, n-1)].Key
-		ch.Places = slices.Insert(ch.Places, 0, Place{
+		ch.Places = slices.Insert(ch.Places, 0, ChangePlace{
 			Ask: &Ask{Key: rapid.SampledFrom([]string{mover + "+", mover + "+", ch.For}).Draw(t, "place"), Queue: 2, Size: resources.Vector{1}}, Node: x.drawNodeID(t), Mover: mover,
 		})
 	}

@@ -63,7 +63,7 @@ func TestSetTree_NewType(t *testing.T) {
 
 	live := victims.NewCluster(typed(t, map[string]string{"cpu": "6m"}, "cpu"))
 	fill(live, []string{"cpu"})
-	p := victims.Planner{Cluster: live, Audit: true}
+	p := victims.Planner{Cluster: live, Options: victims.Options{Audit: true}}
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, ask(live, "x", resources.Vector{3}), now))
 	require.Equal(t, victims.Fits, d.Outcome)
@@ -89,7 +89,7 @@ func TestSetTree_NewType(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	q := victims.Planner{Cluster: known, Audit: true}
+	q := victims.Planner{Cluster: known, Options: victims.Options{Audit: true}}
 	var e victims.Decision
 	var outcomes []string
 	for _, amounts := range []resources.Vector{{1, 1}, {2, 1}, {4, 1}, {2, 7}, {5, 1}, {0, 4}} {

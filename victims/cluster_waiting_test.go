@@ -149,9 +149,9 @@ func TestMarkTakenBack(t *testing.T) {
 // TestApply_OneName shows that a job and an ask of one name do not hold grants together, whoever
 // comes first, and that an error leaves the cluster as it was. A member may have its job's name.
 func TestApply_OneName(t *testing.T) {
-	places := func(keys ...string) (list []Place) {
+	places := func(keys ...string) (list []ChangePlace) {
 		for _, key := range keys {
-			list = append(list, Place{Ask: &Ask{Key: key, Queue: 2, Job: "x"}, Node: 1})
+			list = append(list, ChangePlace{Ask: &Ask{Key: key, Queue: 2, Job: "x"}, Node: 1})
 		}
 		return list
 	}
@@ -219,7 +219,7 @@ func TestMarked(t *testing.T) {
 		id, _ := c.Lookup(key)
 		require.NoError(t, c.Apply(Change{
 			For: "ask " + key, Version: c.Version(), At: at, Victims: []Victim{{Task: id, Key: key}},
-			Places: []Place{{Ask: &Ask{Key: "ask " + key, Queue: 2}, Node: 1}},
+			Places: []ChangePlace{{Ask: &Ask{Key: "ask " + key, Queue: 2}, Node: 1}},
 		}))
 	}
 	apply(noon, "v3")

@@ -3,6 +3,7 @@
 package victims
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -36,11 +37,11 @@ type court struct {
 	fence    queue.ID // the fence root of the leaf
 	inside   queue.ID // E, the lowest governing queue, if starving is set
 	starving bool
-	within   OwnLeaf  // what the queues say of the own leaf, else the option
-	second   bool     // tasks of the own leaf may go
-	own      bool     // some victim is of it
-	others   bool     // some is not
-	blockers []TaskID // by key
+	within   queue.WithinQueue // what the queues say of the own leaf, else the option
+	second   bool              // tasks of the own leaf may go
+	own      bool              // some victim is of it
+	others   bool              // some is not
+	blockers []TaskID          // by key
 
 	nodes            []NodeID // of wants, each once
 	slots            []int32  // by node: its place in nodes and one
@@ -58,11 +59,12 @@ type court struct {
 	asking  Admission        // what the caller is asked
 	answer  resources.Vector // likewise
 
-	marks   []courtMark // by task
-	touched []int       // the places in nodes of what is given back on trial
-	rest    []TaskID    // victims with a change, for the predicate
-	spare   []TaskID    // members that may go one by one
-	tries   int         // how many may still be given back
+	question Question    // that functions of the caller are asked
+	marks    []courtMark // by task
+	touched  []int       // the places in nodes of what is given back on trial
+	rest     []TaskID    // victims with a change, for the predicate
+	spare    []TaskID    // members that may go one by one
+	tries    int         // how many may still be given back
 }
 
 // A courtMark says what has been seen of a task.
@@ -286,7 +288,7 @@ func (x *court) survey() {
 	x.surveyOwn()
 	if x.Blockers != nil {
 		for i := range x.Wants {
-			x.blockers = x.Blockers(x.blockers, &x.Ask, x.Wants[i].Node)
+			x.blockers = x.Blockers(x.blockers, x.pose(i))
 		}
 		slices.SortFunc(x.blockers, func(a, b TaskID) int { return strings.Compare(x.c.tasks[a].key, x.c.tasks[b].key) })
 		x.blockers = slices.Compact(x.blockers)
@@ -317,25 +319,18 @@ func (x *court) survey() {
 // surveyOwn works out whether tasks of the own leaf may go. For an ask that requires its
 // node the option does nothing. See DESIGN.md, The own leaf.
 func (x *court) surveyOwn() {
-	x.within = x.OwnLeaf
-	switch x.tree.Policies(x.Ask.Queue).WithinQueue { // the option is for queues that do not say
-	case queue.Never:
-		x.within = OwnNever
-	case queue.Met:
-		x.within = OwnMet
-	case queue.Branch:
-		x.within = OwnBranch
-	}
+	// The option is for queues that do not say.
+	x.within = cmp.Or(x.tree.Policies(x.Ask.Queue).WithinQueue, x.WithinQueue, queue.Never)
 	if x.Together && len(x.Wants) > 1 && !x.ByPriority {
-		x.within = OwnNever
+		x.within = queue.Never
 	}
-	x.second = x.within != OwnNever && !x.required()
+	x.second = x.within != queue.Never && !x.required()
 }
 
 // owns reports whether tasks of a leaf are those that the option of the own leaf is about:
 // of the ask's leaf, or of its branch, which is all below E.
 func (x *court) owns(leaf queue.ID) bool {
-	return leaf == x.Ask.Queue || x.within == OwnBranch && !x.ByPriority && x.starving && x.tree.Contains(x.inside, leaf)
+	return leaf == x.Ask.Queue || x.within == queue.Branch && !x.ByPriority && x.starving && x.tree.Contains(x.inside, leaf)
 }
 
 func (x *court) required() bool { return x.Ask.RequiredNode != "" }
@@ -347,10 +342,36 @@ func (x *court) moving() bool { return len(x.Movers) > 0 }
 // jobs of one member.
 func (x *court) single() bool { return len(x.Wants) == 1 && !x.Wants[0].Further }
 
+// pose makes the question for a function of the caller one about a want.
+func (x *court) pose(i int) *Question {
+	q := &x.question
+	*q = Question{Cluster: x.c, Now: x.Now, Ask: &x.Ask, Places: q.Places[:0], Victims: q.Victims[:0]}
+	if i < len(x.Wants) {
+		q.Member, q.Node = &x.Wants[i].Member, x.Wants[i].Node
+	}
+	return q
+}
+
+// accepted asks the predicate about a want, at the moment at which it would start, with those
+// before it told.
+func (x *court) accepted(i int, gone []TaskID) bool {
+	if x.Predicate == nil {
+		return true
+	}
+	q := x.pose(i)
+	for n := range x.Wants[:i] {
+		w := &x.Wants[n]
+		q.Places = append(q.Places, Place{Member: w.Index, Key: w.Key, Node: w.Node, NodeName: x.c.nodes[w.Node].name, Extra: w.Further})
+	}
+	q.Victims = append(q.Victims, gone...)
+	q.AfterVictims = x.Of == "job" || len(x.Victims) > 0 || !x.fitsNow()
+	return x.Predicate(q)
+}
+
 // nearby reports whether a task is where a victim has to be that helps: on the node of the
 // plan, if there only.
 func (x *court) nearby(r *taskRow) bool {
-	return !x.required() && !(x.SameNode && x.single()) || x.place(r.node) >= 0
+	return !x.required() && !x.VictimsOnNode || x.place(r.node) >= 0
 }
 
 // blocks reports whether a task is named as a blocker.
@@ -545,7 +566,9 @@ func (x *court) exempt(id TaskID) bool {
 	if x.Exempt == nil {
 		return false
 	}
-	until, exempt := x.Exempt(Exemption{Cluster: x.c, Task: id, Ask: &x.Ask, Now: x.Now})
+	q := x.pose(0)
+	q.Task = id
+	until, exempt := x.Exempt(q)
 	return exempt && (until.IsZero() || x.Now.Before(until))
 }
 

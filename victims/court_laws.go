@@ -58,13 +58,13 @@ func (x *court) run() {
 	x.admission(finding.LawQuota, x.more)
 	x.blocked()
 	for i := range x.Wants {
-		if x.Accepts != nil && !x.Accepts(i, x.victims) {
+		if !x.accepted(i, x.victims) {
 			x.fault(x.ofWant(finding.LawPredicate, &x.Wants[i]))
 		}
 	}
 	x.minimal()
 	x.target()
-	if x.Exchange && x.single() && !x.broken {
+	if x.Exchange && levels(x.Levels).keepsLaw1() && x.single() && !x.broken {
 		x.optedOut()
 	}
 }
@@ -89,7 +89,7 @@ func (x *court) places() {
 		if x.required() && n.name != x.Ask.RequiredNode {
 			x.fault(x.ofWant(finding.LawRequiredNode, w))
 		}
-		if !held && x.Filter != nil && !x.Filter(w.Class, w.Node) {
+		if !held && x.Filter != nil && !x.Filter(x.pose(i)) {
 			x.fault(x.ofWant(finding.LawFilter, w))
 		}
 		if held && (on != w.Node || len(x.Victims) > 0) {
@@ -121,8 +121,8 @@ func (x *court) precondition() {
 		x.fault(Violation{Law: finding.LawDelay, Have: int64(pending), Want: int64(delay)})
 	}
 	since := x.Now.Sub(x.Ask.LastAttempt)
-	if x.Interval > 0 && !x.Ask.LastAttempt.IsZero() && since < x.Interval {
-		x.fault(Violation{Law: finding.LawInterval, Have: int64(since), Want: int64(x.Interval)})
+	if x.RetryInterval > 0 && !x.Ask.LastAttempt.IsZero() && since < x.RetryInterval {
+		x.fault(Violation{Law: finding.LawInterval, Have: int64(since), Want: int64(x.RetryInterval)})
 	}
 	if x.second {
 		return // the tasks of the own leaf make headroom at every queue of the path
@@ -199,7 +199,7 @@ func (x *court) judge(id TaskID) {
 
 	// No application is nobody's: two tasks without one are strangers.
 	app := x.c.apps.name(r.app)
-	kin := app != "" && app == x.Ask.Application && !(x.OwnApplication && x.required() && !x.moving())
+	kin := app != "" && app == x.Ask.Application && !(x.TakeOwnApplication && x.required() && !x.moving())
 	fault(kin || x.Of == "job" && r.job != 0 && x.c.jobs.name(r.job) == x.Ask.Job, plain(finding.LawApplication))
 	fault(x.Of == "job" && r.flags.has(flagNonPreemptible), plain(finding.LawNonPreemptible))
 	if x.moving() { // a queue that is over its max would not let it start again
@@ -419,7 +419,7 @@ func (x *court) rooms() {
 // accepts asks the caller's predicate about all wants that others stop for.
 func (x *court) accepts(gone []TaskID) bool {
 	for i := range x.Wants {
-		if x.Accepts != nil && !x.Wants[i].Further && !x.Accepts(i, gone) {
+		if !x.Wants[i].Further && !x.accepted(i, gone) {
 			return false
 		}
 	}
@@ -569,7 +569,7 @@ func (x *court) target() {
 	for i, most := range x.Target {
 		have := x.gone(x.Ask.Queue, i)
 		over = over || have < most
-		if x.Exact && most > 0 && have > most {
+		if x.NeverOvershoot && most > 0 && have > most {
 			x.fault(Violation{Law: finding.LawExact, Type: x.tree.Schema().Name(i), Have: have, Want: most})
 		}
 	}
@@ -606,7 +606,7 @@ func (x *court) couldGo(id TaskID) bool {
 			size += x.c.size(m)[i]
 		}
 		useful = useful || size > 0 && short > 0
-		fits = fits && !(x.Exact && most > 0 && size > short)
+		fits = fits && !(x.NeverOvershoot && most > 0 && size > short)
 	}
 	if !useful || !fits {
 		return false

@@ -139,7 +139,7 @@ type Ask struct {
 	// priorities. It is not for gangs. See DESIGN.md, Required nodes.
 	RequiredNode  string
 	NeverPreempts bool // must not preempt others
-	Class         int  // of asks that the filter treats alike; see Rules.Filter
+	Class         int  // of asks that the filter treats alike; see Options.Filter
 
 	// Members of a gang are in the caller's order. Those that run or hold a grant are known by
 	// their keys. A Size or Budgets that are nil, and a Class of 0, are those of the ask.
@@ -168,29 +168,43 @@ type Member struct {
 	Name       string // for people; may be ""
 	Tag        uint64 // the caller's
 	Size       resources.Vector
-	Class      int // see Rules.Filter
+	Class      int // see Options.Filter
 	Originator bool
 	OptedOut   bool
 	Cost       int64    // of stopping it once it runs; see Task
 	Budgets    []string // that it is in once it runs
 }
 
+// Member returns a member of a gang with what it has from the ask.
+func (a *Ask) Member(i int) Member {
+	m := a.Members[i]
+	if m.Size == nil {
+		m.Size = a.Size
+	}
+	if m.Class == 0 {
+		m.Class = a.Class
+	}
+	if m.Budgets == nil {
+		m.Budgets = a.Budgets
+	}
+	return m
+}
+
 // MemberAsk returns a member of a gang as an ask for a place of its own.
 func (a *Ask) MemberAsk(i int) Ask {
-	m := &a.Members[i]
-	ask := *a
-	ask.Key, ask.Name, ask.Tag, ask.Originator, ask.OptedOut, ask.Cost = m.Key, m.Name, m.Tag, m.Originator, m.OptedOut, m.Cost
+	m, ask := a.Member(i), *a
+	ask.Key, ask.Name, ask.Tag, ask.Size, ask.Class = m.Key, m.Name, m.Tag, m.Size, m.Class
+	ask.Originator, ask.OptedOut, ask.Cost, ask.Budgets = m.Originator, m.OptedOut, m.Cost, m.Budgets
 	ask.Job, ask.Members, ask.MinMembers, ask.DomainDepth = a.Key, nil, 0, 0
-	if m.Size != nil {
-		ask.Size = m.Size
-	}
-	if m.Class != 0 {
-		ask.Class = m.Class
-	}
-	if m.Budgets != nil {
-		ask.Budgets = m.Budgets
-	}
 	return ask
+}
+
+// asMember returns what a lone ask would be as a member.
+func (a *Ask) asMember() Member {
+	return Member{
+		Key: a.Key, Name: a.Name, Tag: a.Tag, Size: a.Size, Class: a.Class,
+		Originator: a.Originator, OptedOut: a.OptedOut, Cost: a.Cost, Budgets: a.Budgets,
+	}
 }
 
 // An Outcome is what was decided about an ask.
@@ -240,6 +254,15 @@ type Plan struct {
 
 	// Path and Place are the names of the ask's queue and of the node.
 	Path, Place string
+}
+
+// A Place is a node for a member of a gang.
+type Place struct {
+	Member   int    // an index of Ask.Members
+	Key      string // of the member
+	Node     NodeID
+	NodeName string
+	Extra    bool // beyond the minimum, and placed without victims
 }
 
 // An Ending is a queue that ends below its guarantee by work of its own: "root.prod ends at 1
@@ -394,7 +417,7 @@ type Cause struct {
 	// type, that by itself keeps one of those tasks, alone or with its job; for a job without a plan also one
 	// that cannot give all of its own. The count comes first, and is worked out as Counts is.
 	ProtectedBy Protector
-	// NoneCounts: of not-guaranteed, no type that is asked for is in Rules.Scarce.
+	// NoneCounts: of not-guaranteed, no type that is asked for is in Options.Scarce.
 	NoneCounts bool
 	// Counts has the rules that protected tasks, in their order, Candidates the tasks that
 	// none did. They and Filtered are for refusals after a search, and empty until somebody
@@ -467,19 +490,6 @@ func (r *Refusal) cleared() Refusal {
 		Cause:  Cause{Counts: r.Counts[:0], Help: r.Help.cleared()},
 		Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
 	}
-}
-
-// A Placing asks a predicate whether an ask may run on a node. What accepts a set of
-// victims must accept every larger set. It must not be kept.
-type Placing struct {
-	// Cluster is the planner's own copy, if it is asked about what others in a plan change.
-	Cluster *Cluster
-	Ask     *Ask
-	Node    NodeID
-	Victims []TaskID // in no particular order
-	// Coming: it runs once the victims and what is leaving have gone. Else it fits as
-	// things are.
-	Coming bool
 }
 
 // Traits are what decides who of a queue stops first, read from a task of any type. Compose

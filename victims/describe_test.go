@@ -100,7 +100,7 @@ func TestDescribe_Closest(t *testing.T) {
 	f.node("n1", 4)
 	f.task("v1", "a", "n1", 2)
 	f.task("v2", "a", "n1", 2)
-	refused := &victims.Planner{Predicate: func(*victims.Placing) bool { return false }}
+	refused := &victims.Planner{Options: victims.Options{Predicate: func(*victims.Question) bool { return false }}}
 	require.Equal(t, "refused (no-victims): no legal set of victims makes room\n"+
 		"  2 could be taken\n  closest: n1, which would lack nothing if all of them could be taken at once\n",
 		f.decide(&victims.Planner{}, f.ask("x", "b", 4)).DescribeRefusal(f.c))

@@ -28,15 +28,15 @@
 //
 // # Options
 //
-// Options are the fields of a [Planner] and its [Rules]; zero values are defaults. A
-// filter says where asks of a class may run, and blockers are tasks that are in the way
+// Planners and auditors of asks, gangs and quotas share [Options]; zero values are defaults. A
+// filter says where those of a class may run, and blockers are tasks that are in the way
 // whatever the amounts:
 //
-//	planner.Filter = func(class int, n victims.NodeID) bool {
-//		return zoneOf[n] == zones[class]
+//	planner.Filter = func(q *victims.Question) bool {
+//		return zoneOf[q.Node] == zones[q.Member.Class]
 //	}
-//	planner.Blockers = func(dst []victims.TaskID, ask *victims.Ask, n victims.NodeID) []victims.TaskID {
-//		return append(dst, holders[port{n, portOf[ask.Key]}]...)
+//	planner.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+//		return append(dst, holders[port{q.Node, portOf[q.Member.Key]}]...)
 //	}
 //
 // A running job with a minimum is a gang ([Cluster.SetMinMembers]). Budgets are part of the cluster

@@ -19,8 +19,8 @@ type eligibility struct {
 	eligible.Rules
 
 	c       *Cluster
-	ask     *Ask
-	exempts func(Exemption) (until time.Time, exempt bool)
+	exempts func(*Question) (until time.Time, exempt bool)
+	asked   *Question // that the caller is asked, of the decision
 	now     time.Time
 	ns      int64 // now, in nanoseconds since 1970
 	weights rulebook.Losses
@@ -33,12 +33,12 @@ type eligibility struct {
 
 // reset states who wants room, and reports whether any leaf is in reach.
 func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
-	e.c, e.ask, e.exempts = d.c, d.ask, d.p.Exempt
+	e.c, e.exempts, e.asked = d.c, d.p.Exempt, &d.question
 	e.now, e.horizon = d.now, d.now
 	e.ns, _ = nanos(d.now)
 	e.weights.Set(d.c.total)
 	e.app, e.hasApp = d.c.apps.lookup(d.ask.Application)
-	e.hasApp = e.hasApp && !(d.p.OwnApplication && d.required())
+	e.hasApp = e.hasApp && !(d.p.TakeOwnApplication && d.required())
 	who.Tree, who.Leaf, who.Priority, who.Arriving = d.tree, d.ask.Queue, d.ask.Priority, d.size
 	if r := d.without; r.Rule != "" {
 		who.Waived = func(rule rulebook.Rule, w queue.ID) bool {
@@ -89,7 +89,8 @@ func (e *eligibility) rule(id TaskID) rulebook.Rule {
 
 // exemption asks the caller, who must exempt tasks.
 func (e *eligibility) exemption(id TaskID) (until time.Time, ok bool) {
-	until, ok = e.exempts(Exemption{Cluster: e.c, Task: id, Ask: e.ask, Now: e.now})
+	e.asked.Task = id
+	until, ok = e.exempts(e.asked)
 	return until, ok && eligible.Lasts(until, e.now)
 }
 
@@ -175,7 +176,7 @@ func (d *decision) asks() *trigger.Case {
 	c := &d.scratch.gate
 	c.Tree, c.Leaf, c.Arriving, c.OnNode = d.tree, d.ask.Queue, d.size, d.required()
 	c.MayNot, c.PendingSince, c.LastAttempt = d.ask.NeverPreempts, d.ask.PendingSince, d.ask.LastAttempt
-	c.Counting, c.Interval, c.Now, c.Waived = d.p.Counting(), d.p.Interval, d.now, nil
+	c.Counting, c.Interval, c.Now, c.Waived = d.p.Counting(), d.p.RetryInterval, d.now, nil
 	if d.without.Rule != "" {
 		c.Waived = d.without.waives
 	}

@@ -33,7 +33,7 @@ func TestEnds(t *testing.T) {
 	ask := f.ask("x", "prod", 1)
 	ask.Priority = 1
 	require.NoError(t, f.c.SetMinMembers("gang", 2))
-	p := victims.Planner{Cluster: f.c, Audit: true}
+	p := victims.Planner{Cluster: f.c, Options: victims.Options{Audit: true}}
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, ask, now))
 	require.Len(t, d.Plan.Ends, 1)
@@ -46,7 +46,7 @@ func TestEnds(t *testing.T) {
 	require.NoError(t, p.Explain(&x, ask, now))
 	require.Contains(t, x.Describe(f.c), "the asking queue, starving, root.prod ends at 1 of 20 slots\n")
 
-	j := jobs.Planner{Cluster: f.c, Rules: p.Rules}
+	j := jobs.Planner{Cluster: f.c, Options: p.Options}
 	var e jobs.Decision
 	require.NoError(t, j.Decide(&e, &victims.Ask{Key: "j", Queue: ask.Queue, Priority: 1, PendingSince: ask.PendingSince,
 		Members: []victims.Member{{Key: "j-0", Size: resources.Vector{1}}}}, now))

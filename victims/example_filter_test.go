@@ -49,9 +49,9 @@ func ExamplePlanner_filter() {
 	}
 
 	planner := victims.Planner{Cluster: cluster}
-	planner.Filter = func(class int, node victims.NodeID) bool {
-		for key, value := range selectors[class] {
-			if labels[node][key] != value {
+	planner.Filter = func(q *victims.Question) bool {
+		for key, value := range selectors[q.Member.Class] {
+			if labels[q.Node][key] != value {
 				return false
 			}
 		}

@@ -46,7 +46,7 @@ func ExamplePlanner_kubernetes() {
 		t.Queue = 1
 		addExample(cluster, &t)
 	}
-	planner := victims.Planner{Cluster: cluster, Rules: victims.Rules{OwnLeaf: victims.OwnMet, StrictPriority: true}}
+	planner := victims.Planner{Cluster: cluster, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true}}
 	var d victims.Decision
 	decide := func(ask victims.Ask) {
 		check(planner.Decide(&d, &ask, exampleNow))
@@ -88,7 +88,7 @@ func tolerant(classes ...toleration.PriorityClass) *victims.Planner {
 		check(err)
 	}
 	return &victims.Planner{
-		Cluster: cluster, Rules: victims.Rules{OwnLeaf: victims.OwnMet, StrictPriority: true, Exempt: func(e victims.Exemption) (time.Time, bool) {
+		Cluster: cluster, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true, Exempt: func(e *victims.Question) (time.Time, bool) {
 			return policies[cluster.Key(e.Task)].Until(cluster.Scheduled(e.Task), e.Ask.Priority)
 		}},
 	}

@@ -22,7 +22,7 @@ func ExamplePlanner_observe() {
 	cluster := exampleCluster()
 	tree, cpu := cluster.Tree(), 0
 	decisions, stopped, under := map[string]int{}, map[string]int{}, map[string]time.Duration{}
-	planner := victims.Planner{Cluster: cluster, Observe: func(d *victims.Decision) {
+	planner := victims.Planner{Cluster: cluster, Options: victims.Options{Observe: func(d *victims.Decision) {
 		labels := fmt.Sprintf("outcome=%q", d.Outcome)
 		if d.Outcome == victims.Refused {
 			labels += fmt.Sprintf(",reason=%q", d.Refusal.Reason)
@@ -31,7 +31,7 @@ func ExamplePlanner_observe() {
 		for _, v := range d.Plan.Victims {
 			stopped[v.Path]++
 		}
-	}}
+	}}}
 	now := exampleNow
 	var d victims.Decision
 	for key, size := range []int64{3000, 7000, 1000} {
@@ -74,7 +74,7 @@ func ExamplePlanner_stop() {
 	cluster := exampleCluster()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	planner := victims.Planner{Cluster: cluster, Stop: func() bool { return ctx.Err() != nil }}
+	planner := victims.Planner{Cluster: cluster, Options: victims.Options{Stop: func() bool { return ctx.Err() != nil }}}
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))

@@ -15,9 +15,9 @@ func ExamplePlanner_blockers() {
 	cluster := exampleCluster()
 	ports := map[string]int{"etl": 443, "train": 443, "web-1": 443, "web-2": 8080}
 	planner := victims.Planner{Cluster: cluster}
-	planner.Blockers = func(dst []victims.TaskID, ask *victims.Ask, n victims.NodeID) []victims.TaskID {
-		for id := range cluster.TasksOn(n) {
-			if port, ok := ports[cluster.Key(id)]; ok && port == ports[ask.Key] {
+	planner.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+		for id := range cluster.TasksOn(q.Node) {
+			if port, ok := ports[cluster.Key(id)]; ok && port == ports[q.Ask.Key] {
 				dst = append(dst, id)
 			}
 		}
@@ -46,7 +46,7 @@ func ExamplePlanner_blockers() {
 func ExamplePlanner_predicate() {
 	cluster := exampleCluster()
 	sockets := map[string][]int{"etl": {0, 1}, "index": {1}, "train": {0}, "billing": {1}}
-	planner := victims.Planner{Cluster: cluster, Predicate: func(p *victims.Placing) bool {
+	planner := victims.Planner{Cluster: cluster, Options: victims.Options{Predicate: func(p *victims.Question) bool {
 		var used [2]bool
 		for id := range cluster.TasksOn(p.Node) {
 			for _, s := range sockets[cluster.Key(id)] {
@@ -54,7 +54,7 @@ func ExamplePlanner_predicate() {
 			}
 		}
 		return !used[0] || !used[1]
-	}}
+	}}}
 	// To stop index would make room enough. But etl would still be on both sockets.
 	ask := exampleAsk(cluster, "web-1", 2000)
 	var d victims.Decision

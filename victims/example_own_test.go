@@ -47,15 +47,15 @@ func ExamplePlanner_ownLeaf() {
 
 	planner := victims.Planner{Cluster: cluster}
 	var d victims.Decision
-	decide := func(own victims.OwnLeaf, gpus int64) {
-		planner.OwnLeaf = own
+	decide := func(own queue.WithinQueue, gpus int64) {
+		planner.WithinQueue = own
 		ask := victims.Ask{Key: "train", Queue: research, Size: resources.Vector{gpus}, Priority: 10}
 		check(planner.Decide(&d, &ask, now))
 		fmt.Print(own, ": ", d.Summary(cluster), "\n")
 	}
-	decide(victims.OwnNever, 6)
-	decide(victims.OwnMet, 6)
-	decide(victims.OwnMet, 4) // less than what would go: research would end at 6
+	decide(queue.Never, 6)
+	decide(queue.Met, 6)
+	decide(queue.Met, 4) // less than what would go: research would end at 6
 	// Output:
 	// never: train (root.research, gpu=6) is refused (over-guarantee): root.research has its guaranteed gpu=8 already
 	// met: train (root.research, gpu=6) runs on n1 once these have stopped: notebook-1
@@ -92,11 +92,11 @@ func ExamplePlanner_ownBranch() {
 	}
 	planner := victims.Planner{Cluster: cluster}
 	var d victims.Decision
-	for _, planner.OwnLeaf = range []victims.OwnLeaf{victims.OwnMet, victims.OwnBranch} {
+	for _, planner.WithinQueue = range []queue.WithinQueue{queue.Met, queue.Branch} {
 		for _, priority := range []int32{0, 10} {
 			ask := victims.Ask{Key: "train", Queue: training, Size: resources.Vector{6}, Priority: priority}
 			check(planner.Decide(&d, &ask, now))
-			fmt.Print(planner.OwnLeaf, ", priority ", priority, ": ", d.Summary(cluster), "\n")
+			fmt.Print(planner.WithinQueue, ", priority ", priority, ": ", d.Summary(cluster), "\n")
 		}
 	}
 	// Output:

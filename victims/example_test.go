@@ -275,7 +275,7 @@ func ExampleDecision_Report() {
 func ExampleDefaultLevels() {
 	levels := []string{"work", "victims"}
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster, Levels: levels}
+	planner := victims.Planner{Cluster: cluster, Options: victims.Options{Levels: levels}}
 	ask := exampleAsk(cluster, "web-1", 2000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
-	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
@@ -317,7 +316,7 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 		return false // another rule keeps it as well
 	}
 	dst.reset(d)
-	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.c.gangs == 0 && d.own == eligible.OwnNever && !d.needs.open() {
+	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.c.gangs == 0 && d.own == queue.Never && !d.needs.open() {
 		// One more candidate on a node is nothing to the others, on which
 		// there is no plan.
 		d.best.Found = false

@@ -42,7 +42,7 @@ func leaving(t *victims.Task) { t.State = victims.Releasing }
 // refuses returns a change to a planner: its predicate refuses the nodes named.
 func refuses(names ...string) func(*fixture, *victims.Planner, *victims.Ask) {
 	return func(f *fixture, p *victims.Planner, _ *victims.Ask) {
-		p.Predicate = func(q *victims.Placing) bool {
+		p.Predicate = func(q *victims.Question) bool {
 			return !slices.Contains(names, f.c.Node(q.Node).Name)
 		}
 	}
@@ -112,7 +112,7 @@ var nodeCases = []nodeCase{
 		f.task("v2", "a", "n1", 3)
 		f.task("w1", "a", "n2", 6)
 	}, change: func(f *fixture, p *victims.Planner, a *victims.Ask) {
-		p.Predicate = func(q *victims.Placing) bool { return len(q.Victims) == 2 }
+		p.Predicate = func(q *victims.Question) bool { return len(q.Victims) == 2 }
 	}, size: 3, want: []string{"n1 chosen short 3 lacks 0", "n2 predicate short 3 lacks 0"}},
 	{name: "never come to", build: func(f *fixture) {
 		f.node("n1", 6)
@@ -121,7 +121,7 @@ var nodeCases = []nodeCase{
 		f.task("v2", "a", "n1", 3)
 		f.task("w1", "a", "n2", 6)
 	}, change: func(f *fixture, p *victims.Planner, a *victims.Ask) {
-		p.Predicate = func(q *victims.Placing) bool {
+		p.Predicate = func(q *victims.Question) bool {
 			return len(q.Victims) == 2 || f.c.Node(q.Node).Name == "n2"
 		}
 	}, size: 3, want: []string{"n1 chosen short 3 lacks 0", "n2 unproven short 3 lacks 0"}},
@@ -129,7 +129,7 @@ var nodeCases = []nodeCase{
 		f.node("n1", 4)
 		f.node("n2", 4)
 	}, change: func(f *fixture, p *victims.Planner, a *victims.Ask) {
-		p.Filter = func(_ int, n victims.NodeID) bool { return f.c.Node(n).Name != "n1" }
+		p.Filter = func(q *victims.Question) bool { return f.c.Node(q.Node).Name != "n1" }
 	}, size: 4, want: []string{"n1 filter short 0 lacks 0", "n2 chosen short 0 lacks 0"}},
 	{name: "blocked", build: func(f *fixture) {
 		f.node("n1", 4)
@@ -137,8 +137,8 @@ var nodeCases = []nodeCase{
 		f.task("v1", "a", "n1", 1, high)
 		f.task("v2", "a", "n2", 1)
 	}, change: func(f *fixture, p *victims.Planner, a *victims.Ask) {
-		p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			return slices.AppendSeq(dst, f.c.TasksOn(n))
+		p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			return slices.AppendSeq(dst, f.c.TasksOn(q.Node))
 		}
 	}, size: 3, want: []string{"n1 blocked short 0 lacks 0", "n2 chosen short 0 lacks 0"}},
 	{name: "no legal set", root: queue.Config{Children: []queue.Config{

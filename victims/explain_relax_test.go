@@ -69,7 +69,7 @@ var obstacles = []obstacle{
 	{name: "delay", ask: func(a *victims.Ask) { a.PendingSince = now.Add(-29 * time.Second) },
 		reason: "too-early", want: []string{"delay: plan n1 1"}},
 	{name: "interval", ask: func(a *victims.Ask) { a.LastAttempt = now.Add(-59 * time.Second) },
-		planner: victims.Planner{Rules: victims.Rules{Interval: time.Minute}},
+		planner: victims.Planner{Options: victims.Options{RetryInterval: time.Minute}},
 		reason:  "too-soon", want: []string{"interval: plan n1 1"}},
 	{name: "nothing is guaranteed", b: queue.Config{Guaranteed: resources.Limit{Value: resources.Vector{0}}},
 		reason: "not-guaranteed", want: []string{"not-guaranteed: plan n1 1"}},
@@ -106,12 +106,12 @@ var obstacles = []obstacle{
 		reason: "no-victims", want: []string{"same-application v: plan n1 1"}},
 	{name: "priority", task: func(t *victims.Task) { t.Priority = 1 },
 		reason: "no-victims", want: []string{"priority v: plan n1 1"}},
-	{name: "strict priority", planner: victims.Planner{Rules: victims.Rules{StrictPriority: true}},
+	{name: "strict priority", planner: victims.Planner{Options: victims.Options{StrictPriority: true}},
 		reason: "no-victims", want: []string{"priority v: plan n1 1"}},
 	{name: "priority in a fenced branch",
 		a:      queue.Config{Properties: map[string]string{"priority.policy": "fence", "priority.offset": "1"}},
 		reason: "no-victims", want: []string{"priority v: plan n1 1"}},
-	{name: "exemption", planner: victims.Planner{Rules: victims.Rules{Exempt: func(e victims.Exemption) (time.Time, bool) {
+	{name: "exemption", planner: victims.Planner{Options: victims.Options{Exempt: func(e *victims.Question) (time.Time, bool) {
 		return time.Time{}, e.Cluster.Key(e.Task) == "v"
 	}}},
 		reason: "no-victims", want: []string{"exempt v: plan n1 1"}},
@@ -358,7 +358,7 @@ func TestExplain_OwnLeafOfOneApplication(t *testing.T) {
 	f.task("own", "x", "n", 2, func(t *victims.Task) { t.Application = "app" })
 	ask := f.ask("ask", "x", 3)
 	ask.Application, ask.Priority = "app", 5
-	p := victims.Planner{Cluster: f.c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}}
+	p := victims.Planner{Cluster: f.c, Options: victims.Options{WithinQueue: queue.Met}}
 	var e victims.Explanation
 	require.NoError(t, p.Explain(&e, ask, now))
 	require.NotEqual(t, "no-victims", e.Decision.Refusal.Reason)

@@ -67,7 +67,7 @@ func everyRule(t *testing.T) (*fixture, *victims.Planner, *victims.Ask) {
 	f.task("l-guaranteed", "in.poor", "n1", 4)
 	f.task("m-candidate", "in.open", "n1", 26)
 
-	p := &victims.Planner{Rules: victims.Rules{Exempt: f.exemptions(map[string]int{"i-exempt": 5})}}
+	p := &victims.Planner{Options: victims.Options{Exempt: f.exemptions(map[string]int{"i-exempt": 5})}}
 	return f, p, f.ask("x", "in.hungry.asking", 40)
 }
 

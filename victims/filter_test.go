@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -22,9 +23,9 @@ func TestFilter_AskedOnce(t *testing.T) {
 	f.task("v", "a", "n2", 2)
 	for _, lets := range []string{"n1", "n2", ""} {
 		asked := make(map[string]int)
-		p := &victims.Planner{Rules: victims.Rules{OwnLeaf: victims.OwnMet, Filter: func(_ int, n victims.NodeID) bool {
-			asked[f.c.NodeName(n)]++
-			return f.c.NodeName(n) == lets
+		p := &victims.Planner{Options: victims.Options{WithinQueue: queue.Met, Filter: func(q *victims.Question) bool {
+			asked[f.c.NodeName(q.Node)]++
+			return f.c.NodeName(q.Node) == lets
 		}}}
 		p.Cluster = f.c
 		var d victims.Decision
@@ -47,10 +48,12 @@ func TestFilter_BeforePredicate(t *testing.T) {
 	}
 	var asked []string
 	p := &victims.Planner{
-		Rules: victims.Rules{Filter: func(_ int, n victims.NodeID) bool { return f.c.NodeName(n) != "n1" }},
-		Predicate: func(p *victims.Placing) bool {
-			asked = append(asked, f.c.NodeName(p.Node))
-			return f.c.NodeName(p.Node) != "n2"
+		Options: victims.Options{
+			Filter: func(q *victims.Question) bool { return f.c.NodeName(q.Node) != "n1" },
+			Predicate: func(q *victims.Question) bool {
+				asked = append(asked, f.c.NodeName(q.Node))
+				return f.c.NodeName(q.Node) != "n2"
+			},
 		},
 	}
 	d := f.decide(p, f.ask("x", "b", 2))
@@ -69,14 +72,14 @@ func TestFilter_AskedOnceInRandomWorlds(t *testing.T) {
 		ask := askOf(t, cluster, &c.Ask)
 		lets := planner.Filter
 		if lets == nil {
-			lets = func(int, victims.NodeID) bool { return true }
+			lets = func(*victims.Question) bool { return true }
 		}
 		asked := make(map[victims.NodeID]int)
-		planner.Filter = func(class int, n victims.NodeID) bool {
-			if asked[n]++; asked[n] > 1 || class != ask.Class {
-				t.Fatalf("asked %d times about %s, for %s\n%v", asked[n], cluster.NodeName(n), ask.Key, c)
+		planner.Filter = func(q *victims.Question) bool {
+			if asked[q.Node]++; asked[q.Node] > 1 || q.Member.Class != ask.Class {
+				t.Fatalf("asked %d times about %s, for %s\n%v", asked[q.Node], cluster.NodeName(q.Node), ask.Key, c)
 			}
-			return lets(class, n)
+			return lets(q)
 		}
 		var d victims.Decision
 		for _, planner.Exhaustive = range []bool{false, true} {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -177,7 +176,7 @@ func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 	if _, held := d.c.LookupGrant(ask.Key); held {
 		return fmt.Errorf("victims: what if for ask %q: it holds a grant: %w", ask.Key, ErrState)
 	}
-	second := d.own != eligible.OwnNever && !d.required()
+	second := d.own != queue.Never && !d.required()
 	w.barred = w.bars(second)
 	s := outsideLeaf
 	if second {

@@ -91,7 +91,7 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 	for job := range 12 {
 		require.NoError(t, c.cluster.SetMinMembers(fmt.Sprint("job", job), 2))
 	}
-	c.planner.Filter = func(class int, n victims.NodeID) bool { return tag(class).selects(n) }
+	c.planner.Filter = func(q *victims.Question) bool { return tag(q.Member.Class).selects(q.Node) }
 	c.planner.Blockers = c.blockers
 	c.auditor.Filter, c.auditor.Blockers = c.planner.Filter, c.planner.Blockers
 	c.changeBudgets()
@@ -125,12 +125,12 @@ func (c *chronicle) drawTag() uint64 {
 }
 
 // blockers appends who holds the port of an ask on a node.
-func (c *chronicle) blockers(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
-	port := tag(a.Tag).port()
+func (c *chronicle) blockers(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+	port := tag(q.Ask.Tag).port()
 	if port == 0 {
 		return dst
 	}
-	for id := range c.cluster.TasksOn(n) {
+	for id := range c.cluster.TasksOn(q.Node) {
 		if tag(c.cluster.Task(id).Tag).port() == port {
 			dst = append(dst, id)
 		}

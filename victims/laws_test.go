@@ -195,7 +195,7 @@ func TestInputUnchanged(t *testing.T) {
 func plannerOf(p *victims.Planner, cluster *victims.Cluster, c *world.Case) *victims.Planner {
 	fresh := world.PlannerOf(cluster, &c.Options)
 	p.Cluster, p.Exempt = fresh.Cluster, fresh.Exempt
-	p.StrictPriority, p.Interval, p.Scarce = fresh.StrictPriority, fresh.Interval, fresh.Scarce
+	p.StrictPriority, p.RetryInterval, p.Scarce = fresh.StrictPriority, fresh.RetryInterval, fresh.Scarce
 	return p
 }
 

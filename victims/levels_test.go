@@ -65,7 +65,7 @@ func TestLevels_Compare(t *testing.T) {
 		var said []string
 		for _, byLevels := range []bool{true, false} {
 			planner := world.CasePlanner(cluster, c)
-			planner.Predicate = func(p *victims.Placing) bool { return len(p.Victims) != refused || refused == 0 }
+			planner.Predicate = func(p *victims.Question) bool { return len(p.Victims) != refused || refused == 0 }
 			if planner.Levels = levels; !byLevels {
 				planner.Compare = victims.CompareBy(levels)
 			}
@@ -115,7 +115,7 @@ func TestLevels_Check(t *testing.T) {
 		{[]string{"rank", "work", "rank"}, victims.ErrDuplicate, `victims: Levels[2]: "rank", as Levels[0]: `},
 	} {
 		f := giverAndTaker(t)
-		p := victims.Planner{Cluster: f.c, Levels: test.levels}
+		p := victims.Planner{Cluster: f.c, Options: victims.Options{Levels: test.levels}}
 		before := victims.Decision{Outcome: victims.Waits}
 		d := before
 		err := p.Decide(&d, f.ask("x", "b", 3), now)

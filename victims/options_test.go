@@ -32,7 +32,7 @@ func TestCompare_ReplacesTheOrderOfCosts(t *testing.T) {
 	require.Equal(t, []string{"low0", "low1", "low2"}, keysOf(f.decide(&victims.Planner{}, ask)))
 
 	fewest := func(a, b *victims.Cost) int { return cmp.Or(cmp.Compare(a.Victims, b.Victims), a.Compare(b)) }
-	d := f.decide(&victims.Planner{Compare: fewest}, ask)
+	d := f.decide(&victims.Planner{Options: victims.Options{Compare: fewest}}, ask)
 	require.Equal(t, []string{"high"}, keysOf(d))
 	require.True(t, d.Plan.Proof.Proven())
 }
@@ -47,7 +47,7 @@ func TestCompare_OnOneNode(t *testing.T) {
 	f.task("c", "a", "n1", 4)
 	f.task("d", "a", "n1", 2)
 	indifferent := func(a, b *victims.Cost) int { return 0 }
-	d := f.decide(&victims.Planner{Compare: indifferent}, f.ask("x", "b", 4))
+	d := f.decide(&victims.Planner{Options: victims.Options{Compare: indifferent}}, f.ask("x", "b", 4))
 	require.Equal(t, victims.Preempts, d.Outcome)
 	freed := int64(0)
 	for _, v := range d.Plan.Victims {
@@ -77,7 +77,7 @@ func TestBudget_BoundsTheSearch(t *testing.T) {
 	require.True(t, full.Plan.Proof.Proven())
 	require.Greater(t, full.Plan.Steps, int64(1000))
 
-	short := f.decide(&victims.Planner{Steps: 1}, ask)
+	short := f.decide(&victims.Planner{Options: victims.Options{Steps: 1}}, ask)
 	require.Equal(t, victims.Preempts, short.Outcome)
 	require.False(t, short.Plan.Proof.Proven())
 	require.Less(t, short.Plan.Steps, full.Plan.Steps, "only what it takes to state the problem")
@@ -91,7 +91,7 @@ func TestBudget_Unlimited(t *testing.T) {
 	f := twelveOddSizes(t)
 	ask := f.ask("x", "b", 90+84+60)
 	want := f.decide(&victims.Planner{}, ask)
-	got := f.decide(&victims.Planner{Steps: math.MaxInt64}, ask)
+	got := f.decide(&victims.Planner{Options: victims.Options{Steps: math.MaxInt64}}, ask)
 	require.True(t, got.Plan.Proof.Proven())
 	require.Equal(t, keysOf(want), keysOf(got))
 }
@@ -135,11 +135,11 @@ func TestStrictPriority(t *testing.T) {
 	f.task("equal", "a", "n1", 2)
 	f.task("lower", "a", "n1", 2, func(t *victims.Task) { t.Priority = -1 })
 	require.Equal(t, victims.Preempts, f.decide(&victims.Planner{}, f.ask("x", "b", 4)).Outcome)
-	d := f.decide(&victims.Planner{Rules: victims.Rules{StrictPriority: true}}, f.ask("x", "b", 4))
+	d := f.decide(&victims.Planner{Options: victims.Options{StrictPriority: true}}, f.ask("x", "b", 4))
 	require.Equal(t, victims.Refused, d.Outcome)
 	require.Contains(t, d.Refusal.Counts, victims.Count{Rule: "priority", Tasks: 1})
 	require.Equal(t, 1, d.Refusal.Candidates)
-	require.Equal(t, []string{"lower"}, keysOf(f.decide(&victims.Planner{Rules: victims.Rules{StrictPriority: true}}, f.ask("x", "b", 2))))
+	require.Equal(t, []string{"lower"}, keysOf(f.decide(&victims.Planner{Options: victims.Options{StrictPriority: true}}, f.ask("x", "b", 2))))
 }
 
 func TestInterval(t *testing.T) {
@@ -165,7 +165,7 @@ func TestInterval(t *testing.T) {
 			if test.delayed {
 				a.PendingSince = now.Add(-10 * time.Second) // of 30
 			}
-			d := f.decide(&victims.Planner{Rules: victims.Rules{Interval: test.interval}}, &a)
+			d := f.decide(&victims.Planner{Options: victims.Options{RetryInterval: test.interval}}, &a)
 			if test.reason == "" {
 				require.Equal(t, []string{"v"}, keysOf(d))
 				return
@@ -193,10 +193,10 @@ func TestDecide_DoesNotAllocate(t *testing.T) {
 		"fits":       {f, f.ask("x", "b", 0), victims.Fits, victims.Planner{}},
 		"search":     {headroom, headroom.ask("x", "b", 234), victims.Preempts, victims.Planner{}},
 		"exempt": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{
-			Rules: victims.Rules{Exempt: func(victims.Exemption) (time.Time, bool) { return time.Time{}, false }},
+			Options: victims.Options{Exempt: func(*victims.Question) (time.Time, bool) { return time.Time{}, false }},
 		}},
 		"predicate": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{
-			Predicate: func(*victims.Placing) bool { return true },
+			Options: victims.Options{Predicate: func(*victims.Question) bool { return true }},
 		}},
 	}
 	compare := tests["plan"]
@@ -204,7 +204,7 @@ func TestDecide_DoesNotAllocate(t *testing.T) {
 	tests["compare"] = compare
 	refuse := tests["plan"]
 	refuse.want = victims.Refused
-	refuse.plan.Predicate = func(*victims.Placing) bool { return false }
+	refuse.plan.Predicate = func(*victims.Question) bool { return false }
 	tests["predicate that refuses"] = refuse
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,7 @@ func oracleAudits(t tb, c *world.Case, node string, keys []string) []victims.Vio
 
 	cluster := build(t, &c.World)
 	p := world.CasePlanner(cluster, c)
-	a := victims.Auditor{Cluster: cluster, Rules: p.Rules, Blockers: p.Blockers}
+	a := victims.Auditor{Cluster: cluster, Options: p.Options}
 	n, _ := cluster.LookupNode(node)
 	plan := victims.Plan{Ask: askOf(t, cluster, &c.Ask), Node: n}
 	for _, key := range keys {

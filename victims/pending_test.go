@@ -81,7 +81,7 @@ func propertyPending(t *rapid.T) {
 
 // decideEach decides all asks in a copy of the cluster, and takes out those that start.
 func decideEach(t *rapid.T, p *victims.Planner, asks *[]victims.Ask, now time.Time) (all []string) {
-	q := victims.Planner{Cluster: p.Cluster.Clone(), Rules: p.Rules}
+	q := victims.Planner{Cluster: p.Cluster.Clone(), Options: p.Options}
 	var left []victims.Ask
 	for i := range *asks {
 		var d victims.Decision

@@ -69,7 +69,7 @@ const (
 // mayTakeOwn reports whether the option of the own leaf has a say after a
 // refusal. (DESIGN.md, The own leaf.)
 func (d *decision) mayTakeOwn(dst *Decision) bool {
-	if d.own == eligible.OwnNever || d.required() || d.trial.meter.Stopped {
+	if d.own == queue.Never || d.required() || d.trial.meter.Stopped {
 		return false
 	}
 	switch dst.Refusal.Reason {

@@ -42,7 +42,7 @@ func (x largeAsk) auditedWith(t *testing.T, s *workload.Subject) *victims.Decisi
 		return &s.Decision
 	}
 	c, p := s.Planner.Cluster, &s.Decision.Plan
-	a := victims.Auditor{Cluster: c, Rules: s.Planner.Rules}
+	a := victims.Auditor{Cluster: c, Options: s.Planner.Options}
 	require.Empty(t, a.Audit(nil, p, workload.Now), "%v: proof %v, %#v", x, p.Proof, x.h)
 	require.NoError(t, c.Apply(p.Change()), "%v", x)
 	require.NoError(t, c.Undo())

@@ -226,8 +226,9 @@ func (d *decision) accepts(n NodeID, victims []TaskID, m moment) bool {
 	}
 	// In memory of the decision, for what goes to a function of the caller
 	// would be allocated anew each time.
-	d.predicate.question = Placing{Cluster: d.c, Ask: d.ask, Node: n, Victims: victims, Coming: m == coming}
-	if d.p.Predicate(&d.predicate.question) {
+	q := &d.question
+	q.Node, q.Victims, q.AfterVictims = n, append(q.Victims[:0], victims...), m == coming
+	if d.p.Predicate(q) {
 		return true
 	}
 	d.trial.refusals++
@@ -310,7 +311,7 @@ func (d *decision) lets(n NodeID) bool {
 	said := &d.filter.said[n]
 	if *said == notAsked {
 		*said = refused
-		if d.p.Filter(d.ask.Class, n) {
+		if d.question.Node = n; d.p.Filter(&d.question) {
 			*said = passed
 		}
 	}
@@ -345,7 +346,10 @@ func (b *blockers) running(d *decision, n NodeID) (stay []TaskID, out bool) {
 }
 
 // ask has the caller name who blocks a node.
-func (b *blockers) ask(d *decision, n NodeID) { b.named = d.p.Blockers(b.named[:0], d.ask, n) }
+func (b *blockers) ask(d *decision, n NodeID) {
+	d.question.Node = n
+	b.named = d.p.Blockers(b.named[:0], &d.question)
+}
 
 // unblocked reports whether nobody blocks a node at a moment.
 func (d *decision) unblocked(n NodeID, m moment) bool {

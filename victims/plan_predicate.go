@@ -27,12 +27,11 @@ import (
 // A predicate looks for the best plan that the caller's predicate accepts, and remembers
 // what the predicate has said of nodes.
 type predicate struct {
-	question Placing
-	said     []answer  // by node
-	early    bool      // nodes are asked about before they are searched
-	order    []int32   // the nodes in the order in which that is done: of the least bounds first
-	unsure   bool      // a node is out of which not all sets were refused
-	aside    incumbent // see acceptsBestOf
+	said   []answer  // by node
+	early  bool      // nodes are asked about before they are searched
+	order  []int32   // the nodes in the order in which that is done: of the least bounds first
+	unsure bool      // a node is out of which not all sets were refused
+	aside  incumbent // see acceptsBestOf
 
 	picks
 	units []unitRef

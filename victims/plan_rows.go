@@ -295,7 +295,7 @@ func (d *decision) helps(id TaskID, s *site) bool {
 	switch {
 	case r.node == s.node:
 		types |= s.mask
-	case d.required() && !d.usable(r.node), d.p.SameNode && (s.node != noNode || !d.usable(r.node) || !d.passes(r.node)):
+	case d.required() && !d.usable(r.node), d.p.VictimsOnNode && (s.node != noNode || !d.usable(r.node) || !d.passes(r.node)):
 		return false // its victims are on the node
 	}
 	size := d.c.size(id)

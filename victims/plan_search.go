@@ -84,7 +84,7 @@ func (d *decision) gives() bool {
 // required nodes.
 func (d *decision) pruning() bool {
 	// What makes headroom differs from node to node then, and bounds do not know that.
-	return d.limiting() && !(d.p.SameNode && d.needs.open())
+	return d.limiting() && !(d.p.VictimsOnNode && d.needs.open())
 }
 
 // limiting reports whether the best plan so far limits what others may cost.

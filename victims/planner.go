@@ -13,61 +13,77 @@ import (
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/trigger"
 
-	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Rules are the options that planners and auditors share, here and in package jobs.
-// Functions must depend on their arguments only, and not keep or change them.
-type Rules struct {
-	// StrictPriority spares tasks of equal effective priority, as Kubernetes does.
-	StrictPriority bool
-	// OwnLeaf lets lower tasks of the own leaf, or branch, make room if there is no other
-	// plan. Jobs by priority may take them in any case; it then says what law 2 means.
-	// It is for leaves of which no queue of the path says [queue.WithinQueue].
-	OwnLeaf OwnLeaf
-	// Scarce are the types whose guarantees count for asks and jobs; in others it is as if
+// Options are what planners and auditors go by, of asks, gangs, several asks and moves alike.
+// The zero value is the default. Functions must depend on their arguments only, and must not
+// keep or change these.
+type Options struct {
+	// WithinQueue lets lower tasks of the own queue, or branch, make room if there is no other
+	// plan: [queue.Met] or [queue.Branch]. With ByPriority they may go in any case, and it says
+	// what law 2 means. It is for leaves of which no queue of the path says [queue.WithinQueue].
+	// Another word is an error.
+	WithinQueue queue.WithinQueue
+	// Scarce are the types whose guarantees count for asks and gangs; in others it is as if
 	// nothing was guaranteed. nil: all. The empty mask: none, so law 4 entitles nobody. Work it
 	// out with [queue.Scarce], and set it anew if demand changes. A type beyond the schema is an
 	// error, [queue.ErrConfig]. See DESIGN.md, Scarce types.
 	Scarce *resources.Mask
-	// SameNode keeps the victims of asks to the node, also those for room under a max, but
+	// StrictPriority spares tasks of equal effective priority, as Kubernetes does.
+	StrictPriority bool
+	// ByPriority lets gangs take from strictly lower priority, also in their own queue (by raw
+	// priority), without being under a guarantee: guarantees only protect, and delays and
+	// intervals do not count. Use it for Koordinator's elastic quotas, and for priorities without
+	// guarantees. False: a gang is an ask with many members. If they asked one after another,
+	// the largest last, its queue would still be under its guarantee at the last one, type by
+	// type (law 4). See DESIGN.md, Jobs: laws.
+	ByPriority bool
+	// VictimsOnNode keeps victims to the nodes of the plan, also those for room under a max, but
 	// for members of their jobs. If such room is short every node is searched.
-	SameNode bool
-	// OwnApplication lets asks that require their node take tasks of their own application
+	VictimsOnNode bool
+	// TakeOwnApplication lets asks that require their node take tasks of their own application
 	// there: law 3 does not bind them.
-	OwnApplication bool
-	// Interval must pass between two attempts; see Ask.LastAttempt.
-	Interval time.Duration
-	// Filter says whether asks and members of a class may ever run on a node: selector,
-	// taints, all that does not depend on who else is there. It is asked once per class,
-	// node and decision. Tasks on a refused node may still make headroom.
-	Filter func(class int, node NodeID) bool
-	// Exempt spares tasks, such as those that have not run for long. For a job, Ask is
-	// its first member without a place. An end not after now is over, and must not come
-	// back.
-	Exempt func(Exemption) (until time.Time, exempt bool)
-}
+	TakeOwnApplication bool
+	// RetryInterval must pass between two attempts; see Ask.LastAttempt.
+	RetryInterval time.Duration
 
-// Counting returns the types whose guarantees count: those of Scarce, or all.
-func (r *Rules) Counting() resources.Mask {
-	if r.Scarce == nil {
-		return ^resources.Mask(0)
-	}
-	return *r.Scarce
-}
+	// Filter says whether those of a class may ever run on a node: selector, taints, all that
+	// does not depend on who else is there. It is asked once per class, node and decision.
+	// Tasks on a refused node may still make headroom. nil: every node.
+	Filter func(q *Question) bool
+	// Exempt spares a task, such as one that has not run for long, until an instant; zero:
+	// for ever. An end not after now is over, and must not come back.
+	Exempt func(q *Question) (until time.Time, exempt bool)
+	// Blockers appends to dst the tasks on a node that must go whatever the amounts: who
+	// holds a host port, or a device. Every law holds for them. One that leaves is waited
+	// for; a grant that blocks rules the node out.
+	Blockers func(dst []TaskID, q *Question) []TaskID
+	// Predicate may refuse a node, given the victims and the members before. If it accepts
+	// victims it must accept more of them. It is asked best plan first, for a lone ask at most
+	// twice per node and once per victim given back or exchanged.
+	Predicate func(q *Question) bool
 
-// A Planner decides asks over a [Cluster]. Only Cluster must be set.
-type Planner struct {
-	Cluster *Cluster
+	// Admit holds gangs to quotas that the tree does not have, as Koordinator's: it is asked at
+	// each queue from the leaf up, about members without a place together and about further
+	// ones singly. It sets dst to what victims below that queue have to free, in types that
+	// are wanted, and returns it; refused if no victim can help. nil: all are let in.
+	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
 
-	Rules
+	// NeverOvershoot and Enforced are for package quota. The first lets no leaf free more than it
+	// is asked for in any type of the target, even if a type then stays over. Else tasks are
+	// taken until the part is met.
+	NeverOvershoot bool
+	// Enforced reports whether a queue is being enforced already, as quota.Timing.Running
+	// does. It and those below give nothing.
+	Enforced func(queue.ID) bool
 
-	// Steps bounds the searches of a decision; a million steps take a few milliseconds.
-	// Proof says if they were too few. More may be taken to find a first plan, or to
-	// avoid opted-out victims. From [DefaultSteps] on twice as many never give a dearer
-	// answer. 0 means DefaultSteps.
+	// Steps bounds the searches of a call; a million steps take a few milliseconds. Proof says
+	// if they were too few. More may be taken to find a first plan, or to avoid opted-out
+	// victims. 0 means [DefaultSteps], from which on twice as many never give a dearer answer;
+	// for a gang 5 times what the members take that are asked in turn first, at least some 50 ms,
+	// and if they are not, DefaultSteps for each member. See DESIGN.md, Jobs: plans.
 	Steps int64
 	// Stop ends a decision early once it returns true, as it must from then on. It is
 	// asked about every 1,000 steps. The answer is lawful and unproven.
@@ -76,29 +92,93 @@ type Planner struct {
 	// [DefaultLevels]; nil is all of them. Levels that are not named do not count, except
 	// the number of victims: unless named earlier it stands right before the first sum,
 	// or last. Ties go by penalty, node order and keys. Law 1 is as strong as the place
-	// of "opted-out".
+	// of "opted-out". Of gangs they choose among the plans that are met, and nothing is proven.
 	Levels []string
 	// Compare replaces Levels, for weighted sums and the like. It must be a strict weak
 	// order in which more victims never cost less: no set is cheaper than a part of it,
 	// or than no victims. A decision then searches every node.
 	Compare func(a, b *Cost) int
 
-	// Blockers appends to dst the tasks on a node that must go whatever the amounts: who
-	// holds a host port, or a device. Every law holds for them. One that leaves is waited
-	// for; a grant that blocks rules the node out.
-	Blockers func(dst []TaskID, ask *Ask, node NodeID) []TaskID
-	// Predicate may refuse a node and a set of victims. If it accepts a set it must
-	// accept every larger one. It is asked best plan first, at most twice per node and
-	// once per victim given back or exchanged.
-	Predicate func(p *Placing) bool
-
+	// Audit has every plan judged by an [Auditor]: one that breaks a law is refused, [Unlawful].
+	// Plans of gangs are in any case.
+	Audit bool
 	// Observe sees every decision once, for counters and logs. It must not change the
 	// decision, and must copy what it keeps.
 	Observe func(d *Decision)
+}
 
-	// Audit has an [Auditor] look at every plan: one that breaks a law is refused,
-	// Unlawful.
-	Audit bool
+// Counting returns the types whose guarantees count: those of Scarce, or all.
+func (o *Options) Counting() resources.Mask {
+	if o.Scarce == nil {
+		return ^resources.Mask(0)
+	}
+	return *o.Scarce
+}
+
+// CompareCosts compares the costs of two plans by Compare, or by Levels: negative if a is cheaper.
+func (o *Options) CompareCosts(a, b *Cost) int {
+	if o.Compare != nil {
+		return o.Compare(a, b)
+	}
+	if len(o.Levels) == 0 {
+		return a.Compare(b)
+	}
+	var memory [2 * cost.NumLevels]int8
+	return compareInSequence(levels(o.Levels).sequence(memory[:0]), a, b)
+}
+
+// Check returns an error for options that are none: unknown words, a level twice.
+func (o *Options) Check() error {
+	if err := levels(o.Levels).check(); err != nil {
+		return err
+	}
+	if err := eligible.CheckWithinQueue(o.WithinQueue); err != nil {
+		return fmt.Errorf("victims: %w", err)
+	}
+	return nil
+}
+
+// A Question is what the functions of [Options] are asked. It must not be kept or changed.
+type Question struct {
+	// Cluster is the planner's own copy, if it is asked about what others in a plan change.
+	Cluster *Cluster
+	Now     time.Time
+	Ask     *Ask // who asks; for a task that would move, as it would ask for its new place
+	// Member is which member of a gang asks, with what it has from the ask; of a lone ask, what
+	// it would be as one. Exempt is told the first that has no place.
+	Member *Member
+
+	Node NodeID // of Filter, Blockers and Predicate
+	Task TaskID // of Exempt
+
+	// Of Predicate: the members that are placed before, in their order, the victims of the whole
+	// plan, in no particular order, and whether these and what is leaving have gone when the
+	// member starts. Else it starts at once.
+	Places       []Place
+	Victims      []TaskID
+	AfterVictims bool
+}
+
+// Question returns what functions of [Options] are asked about a lone ask, for who asks them
+// otherwise than by a planner: set node or task.
+func (a *Ask) Question(c *Cluster, now time.Time) *Question {
+	q := new(Question)
+	q.pose(c, a, new(Member), now)
+	return q
+}
+
+// pose makes a question one of a lone ask.
+func (q *Question) pose(c *Cluster, ask *Ask, member *Member, now time.Time) {
+	*member = ask.asMember()
+	*q = Question{Cluster: c, Now: now, Ask: ask, Member: member, Places: q.Places[:0], Victims: q.Victims[:0]}
+}
+
+// A Planner decides asks over a [Cluster]. Only Cluster must be set.
+type Planner struct {
+	Cluster *Cluster
+
+	Options
+
 	// Exhaustive searches all nodes: same answer, much slower.
 	Exhaustive bool
 
@@ -111,9 +191,6 @@ type Planner struct {
 	d       decision
 }
 
-// All functions of the caller but Stop must depend on their arguments only, and
-// must not keep the slices that they are given.
-
 // DefaultSteps returns the Steps of a planner that sets none: 8 for each task and type,
 // at least 3,000,000. Beyond 10,000,000 only 8 types count.
 func DefaultSteps(c *Cluster) int64 {
@@ -121,15 +198,6 @@ func DefaultSteps(c *Cluster) int64 {
 		return smallBudget
 	}
 	return passOver(c)
-}
-
-// An Exemption asks whether a task is exempt from an ask. Exempt answers true with the
-// instant from which the task can be taken; zero: never.
-type Exemption struct {
-	Cluster *Cluster
-	Task    TaskID
-	Ask     *Ask
-	Now     time.Time
 }
 
 // Decide sets dst to what should happen for an ask at the instant now. A refusal is no
@@ -176,7 +244,7 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 		return
 	}
 	a := &p.auditor
-	a.Cluster, a.Rules, a.Levels, a.Blockers, a.Predicate = p.Cluster, p.Rules, p.Levels, p.Blockers, p.Predicate
+	a.Cluster, a.Options = p.Cluster, p.Options
 	p.found = a.Audit(p.found[:0], &dst.Plan, now)
 	if len(p.found) > 0 {
 		p.d.refuse(dst, Unlawful)
@@ -207,14 +275,16 @@ type decision struct {
 	ask  *Ask
 	now  time.Time
 
-	counting queue.Tree       // what tree is, if not all of them count
-	own      eligible.Own     // what the ask's leaf lets it take of its own
-	size     resources.Vector // the ask's, of full length
-	wants    resources.Mask   // its types: an explicit zero is no wanted type
-	types    []int            // the same as a list
-	nodes    []NodeID         // that it may run on, in node order, as far as they take tasks
-	may      []NodeID         // scratch of root
-	single   [1]NodeID        // the required one
+	question Question // that functions of the caller are asked, about this one
+	member   Member
+	counting queue.Tree        // what tree is, if not all of them count
+	own      queue.WithinQueue // what the ask's leaf lets it take of its own
+	size     resources.Vector  // the ask's, of full length
+	wants    resources.Mask    // its types: an explicit zero is no wanted type
+	types    []int             // the same as a list
+	nodes    []NodeID          // that it may run on, in node order, as far as they take tasks
+	may      []NodeID          // scratch of root
+	single   [1]NodeID         // the required one
 
 	without  Relaxation // the one rule that does not hold; none but in Explain
 	starving queue.ID   // E, the lowest governing queue, if hasE is set
@@ -266,20 +336,18 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	if err := c.checkAsk(ask, now); err != nil {
 		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}
-	if err := levels(p.Levels).check(); err != nil {
+	if err := p.Options.Check(); err != nil {
 		return err
-	}
-	if err := eligible.Own(p.OwnLeaf).Check(); err != nil {
-		return fmt.Errorf("victims: %w", err)
 	}
 	tree, err := trees.Counting(c.tree, &d.counting, p.Scarce)
 	if err != nil {
 		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, tree, ask, now
-	d.own = eligible.OwnOf(tree, ask.Queue, eligible.Own(p.OwnLeaf))
+	d.own = eligible.WithinQueue(tree, ask.Queue, p.WithinQueue)
 	d.order.set(d)
 	d.predicate.d = d
+	d.question.pose(c, ask, &d.member, now)
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {
 		d.nodes, d.filter.open = d.single[:0], nil
@@ -307,7 +375,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 
 // nearby reports whether victims are on the node of the ask only.
-func (d *decision) nearby() bool { return d.p.SameNode || d.required() }
+func (d *decision) nearby() bool { return d.p.VictimsOnNode || d.required() }
 
 // trial is what the searches of a decision have taken and shown, beside what the engine knows.
 type trial struct {
@@ -419,24 +487,3 @@ func (d *decision) affords(n NodeID) bool {
 	}
 	return false
 }
-
-// An OwnLeaf says whether lower tasks of the ask's own leaf, or branch, may make room for it. See
-// DESIGN.md, The own leaf.
-type OwnLeaf uint8
-
-const (
-	// OwnNever: tasks of the own leaf are never victims.
-	OwnNever OwnLeaf = iota
-	// OwnMet: they may be, and a guarantee that was met stays met. A queue under its
-	// guarantee ends no lower, except in types that the ask uses. There are no storms.
-	OwnMet
-	// OwnBranch is OwnMet for all leaves below the lowest queue that guarantees some of what
-	// is wanted, for tasks of strictly lower effective priority: a tenant with a guarantee
-	// sorts out its leaves without. There are no storms.
-	OwnBranch
-)
-
-var ownLeafWords = word.Table{Of: "victims.OwnLeaf", Words: []string{OwnNever: "never", OwnMet: "met", OwnBranch: "branch"}}
-
-// String returns the stable word for the option: never, met or branch.
-func (o OwnLeaf) String() string { return ownLeafWords.Word(uint8(o)) }

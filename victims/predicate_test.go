@@ -21,8 +21,8 @@ type call struct {
 }
 
 // recorder returns a predicate that answers by ok and notes what it is asked.
-func (f *fixture) recorder(calls *[]call, ok func(call) bool) func(*victims.Placing) bool {
-	return func(q *victims.Placing) bool {
+func (f *fixture) recorder(calls *[]call, ok func(call) bool) func(*victims.Question) bool {
+	return func(q *victims.Question) bool {
 		c := call{f.c.Node(q.Node).Name, f.names(q.Victims)}
 		slices.Sort(c.victims)
 		*calls = append(*calls, c)
@@ -49,7 +49,7 @@ func threeNodes(t *testing.T) *fixture {
 func TestPredicate_AskedOnceWhereItAccepts(t *testing.T) {
 	f := threeNodes(t)
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(call) bool { return true })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(call) bool { return true })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v1"}, keysOf(d))
 	require.Equal(t, []call{{"n2", []string{"v1"}}}, calls)
@@ -58,7 +58,7 @@ func TestPredicate_AskedOnceWhereItAccepts(t *testing.T) {
 func TestPredicate_BestFirst(t *testing.T) {
 	f := threeNodes(t)
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n1" })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n1" })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v3a", "v3b", "v3c"}, keysOf(d))
 	// On a node whose best set was all of its candidates there is nothing to
@@ -73,7 +73,7 @@ func TestPredicate_BestFirst(t *testing.T) {
 func TestPredicate_RefusesAll(t *testing.T) {
 	f := threeNodes(t)
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(call) bool { return false })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(call) bool { return false })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, victims.Refused, d.Outcome)
 	require.Equal(t, "predicate", d.Refusal.Reason)
@@ -89,7 +89,7 @@ func TestPredicate_WidensAndTrims(t *testing.T) {
 	f.task("b", "a", "n1", 2)
 	f.task("c", "a", "n1", 2)
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "c") })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "c") })}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, []string{"c"}, keysOf(d))
 	require.False(t, d.Plan.Proof.Proven())
@@ -107,7 +107,7 @@ func TestPredicate_FitsOnTheNextNode(t *testing.T) {
 	f.node("n1", 6)
 	f.node("n2", 6)
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, victims.Fits, d.Outcome)
 	require.Equal(t, "n2", f.c.Node(d.Plan.Node).Name)
@@ -121,7 +121,7 @@ func TestPredicate_SeesVictimsElsewhere(t *testing.T) {
 	f.node("n2", 6)
 	f.task("v", "a", "n2", 6)
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v"}, keysOf(d))
 	require.Equal(t, "n2", f.c.Node(d.Plan.Node).Name)
@@ -136,14 +136,14 @@ func TestPredicate_ProvesNothingOfSetsNotTried(t *testing.T) {
 		f.node("n1", 8)
 		f.task("t1", "a", "n1", 4)
 		f.task("t2", "a", "n1", 4)
-		never := func(q *victims.Placing) bool { return f.c.Node(q.Node).Name != "n1" }
-		d := f.decide(&victims.Planner{Predicate: never}, f.ask("x", "b", 4))
+		never := func(q *victims.Question) bool { return f.c.Node(q.Node).Name != "n1" }
+		d := f.decide(&victims.Planner{Options: victims.Options{Predicate: never}}, f.ask("x", "b", 4))
 		require.Equal(t, "predicate", d.Refusal.Reason)
 		require.Equal(t, guaranteed == 0, d.Refusal.Proven, "guaranteed %d", guaranteed)
 
 		f.node("n2", 8)
 		f.task("t3", "a", "n2", 8)
-		d = f.decide(&victims.Planner{Predicate: never}, f.ask("x", "b", 4))
+		d = f.decide(&victims.Planner{Options: victims.Options{Predicate: never}}, f.ask("x", "b", 4))
 		require.Equal(t, []string{"t3"}, keysOf(d))
 		require.True(t, d.Plan.Proof.Proven()) // of a there is now enough that all on n1 may go
 	}
@@ -158,9 +158,9 @@ func TestPredicate_RetryAtInBetween(t *testing.T) {
 	f.task("t1", "a", "n1", 4)
 	f.task("t2", "a", "n1", 4)
 	p := &victims.Planner{
-		Rules: victims.Rules{Exempt: f.exemptions(map[string]int{"t0": 120, "t1": 60, "t2": 180})},
-		Predicate: func(q *victims.Placing) bool {
-			return slices.Equal(f.names(q.Victims), []string{"t1"})
+		Options: victims.Options{
+			Exempt:    f.exemptions(map[string]int{"t0": 120, "t1": 60, "t2": 180}),
+			Predicate: func(q *victims.Question) bool { return slices.Equal(f.names(q.Victims), []string{"t1"}) },
 		},
 	}
 	d := f.decide(p, f.ask("x", "b", 4))
@@ -176,7 +176,7 @@ func TestPredicate_NotAskedTwiceInPlace(t *testing.T) {
 	f.node("n2", 6)
 	f.task("going", "a", "n2", 6, func(t *victims.Task) { t.State = victims.Releasing })
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, victims.Waits, d.Outcome)
 	require.Equal(t, []call{{"n1", nil}, {"n2", nil}}, calls)
@@ -198,8 +198,10 @@ func TestPredicate_PutsNodesOff(t *testing.T) {
 	var calls []call
 	looks := 0
 	p := &victims.Planner{
-		Predicate: f.recorder(&calls, func(c call) bool { return true }),
-		Rules:     victims.Rules{Filter: func(int, victims.NodeID) bool { looks++; return true }},
+		Options: victims.Options{
+			Predicate: f.recorder(&calls, func(c call) bool { return true }),
+			Filter:    func(*victims.Question) bool { looks++; return true },
+		},
 	}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, []string{"vn50"}, keysOf(d), "it loses a minute, the least")
@@ -230,7 +232,7 @@ func TestPredicate_HeadroomFromMany(t *testing.T) {
 		}
 		f.task("rest", "a", "far", 3*others-2*others-2*6)
 		var calls []call
-		p := &victims.Planner{Audit: true, Predicate: f.recorder(&calls, func(c call) bool { return c.node == accepts })}
+		p := &victims.Planner{Options: victims.Options{Audit: true, Predicate: f.recorder(&calls, func(c call) bool { return c.node == accepts })}}
 		d := f.decide(p, f.ask("x", "b", 6))
 		if accepts == "nobody" {
 			require.Equal(t, "predicate", d.Refusal.Reason)
@@ -259,7 +261,7 @@ func TestPredicate_RecallsBeatenPlans(t *testing.T) {
 	f.task("s2", "a", "n3", 2)
 	f.task("s3", "a", "n3", 2)
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node != "n2" })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node != "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"a1", "a2"}, keysOf(d))
 	require.Equal(t, []call{{"n2", []string{"one"}}, {"n3", []string{"s1", "s2", "s3"}}, {"n1", []string{"a1", "a2"}}}, calls)
@@ -278,7 +280,7 @@ func TestPredicate_BestSetIfNotAllMayGo(t *testing.T) {
 	f.task("s2", "a", "n2", 2, func(t *victims.Task) { t.Scheduled = now.Add(-time.Minute) })
 	f.task("large", "a", "n2", 4, func(t *victims.Task) { t.Scheduled = now.Add(-time.Hour) })
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "large") })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "large") })}}
 	d := f.decide(p, f.ask("x", "b", 4))
 	require.Equal(t, []string{"large"}, keysOf(d))
 	require.Equal(t, []call{{"n1", []string{"first"}}, {"n2", []string{"s1", "s2"}}, {"n2", []string{"large"}}}, calls)
@@ -298,7 +300,7 @@ func TestPredicate_AskedAboutCandidatesOnly(t *testing.T) {
 	ask := f.ask("x", "b", 4)
 	ask.Application = "mine"
 	var calls []call
-	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return len(c.victims) > 1 })}
+	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return len(c.victims) > 1 })}}
 	d := f.decide(p, ask)
 	require.Equal(t, "predicate", d.Refusal.Reason)
 	require.True(t, d.Refusal.Proven)
@@ -316,7 +318,7 @@ func TestPredicate_NodesThatCostMoreThanARefusedPlan(t *testing.T) {
 	f.task("dear", "a", "n2", 4, func(t *victims.Task) { t.Priority = 2 })
 	ask := f.ask("x", "b", 4)
 	ask.Priority = 3
-	p := &victims.Planner{Audit: true, Predicate: func(q *victims.Placing) bool { return f.c.NodeName(q.Node) == "n2" }}
+	p := &victims.Planner{Options: victims.Options{Audit: true, Predicate: func(q *victims.Question) bool { return f.c.NodeName(q.Node) == "n2" }}}
 	d := f.decide(p, ask)
 	require.Equal(t, []string{"dear"}, keysOf(d))
 }

@@ -34,7 +34,7 @@ func propertyPredicateTwin(t *rapid.T) {
 	questions := make(map[victims.NodeID]int)
 	planner := s.planner()
 	planner.Audit = true
-	planner.Predicate = func(p *victims.Placing) bool {
+	planner.Predicate = func(p *victims.Question) bool {
 		if len(p.Victims) > 0 {
 			questions[p.Node]++
 		}
@@ -79,7 +79,7 @@ func (s *predicateTwin) planner() *victims.Planner {
 }
 
 // accepts is the predicate: enough tasks of the node go.
-func (s *predicateTwin) accepts(p *victims.Placing) bool {
+func (s *predicateTwin) accepts(p *victims.Question) bool {
 	on := 0
 	for _, id := range p.Victims {
 		if s.cluster.Task(id).Node == p.Node {
@@ -96,8 +96,8 @@ func (s *predicateTwin) best(t *rapid.T, ask *victims.Ask) (best *victims.Decisi
 	for n := range s.cluster.Nodes() {
 		planner := s.planner()
 		filter := planner.Filter
-		planner.Filter = func(class int, id victims.NodeID) bool {
-			return id == n && (filter == nil || filter(class, id))
+		planner.Filter = func(q *victims.Question) bool {
+			return q.Node == n && (filter == nil || filter(q))
 		}
 		d := new(victims.Decision)
 		require.NoError(t, planner.Decide(d, ask, s.c.Options.Now), s.cluster.NodeName(n))
@@ -109,7 +109,7 @@ func (s *predicateTwin) best(t *rapid.T, ask *victims.Ask) (best *victims.Decisi
 		for i, v := range d.Plan.Victims {
 			ids[i] = v.Task
 		}
-		q := &victims.Placing{Ask: ask, Node: d.Plan.Node, Victims: ids, Coming: true}
+		q := &victims.Question{Ask: ask, Node: d.Plan.Node, Victims: ids, AfterVictims: true}
 		if s.accepts(q) && (best == nil || d.Plan.Cost.Compare(&best.Plan.Cost) < 0) {
 			best = stripped(d)
 		}

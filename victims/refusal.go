@@ -273,7 +273,7 @@ func (s *survey) findClosest(r *Refusal) {
 		if d.shut(&at) {
 			continue
 		}
-		if d.p.SameNode {
+		if d.p.VictimsOnNode {
 			s.lackHeadroom(&at)
 		}
 		short := at.short
@@ -335,7 +335,7 @@ func (s *survey) lackHeadroom(at *site) {
 	s.headroom = d.scratch.lacks
 	for i, q := range d.needs.queues {
 		sum := append(d.scratch.sum[:0], d.needs.short[i]...)
-		if d.p.SameNode && at.node != noNode {
+		if d.p.VictimsOnNode && at.node != noNode {
 			sum = s.lessNear(sum, q, at)
 		} else {
 			for w := range d.tree.Leaves(q) {

@@ -88,7 +88,7 @@ func savedExample(t require.TestingT) string {
 	id, _ := c.Lookup("t3")
 	require.NoError(t, c.Apply(Change{
 		For: "ask", Version: c.Version(), At: leapDay, Victims: []Victim{{Task: id, Key: "t3"}},
-		Places: []Place{{Ask: &Ask{Key: "ask", Queue: 1, Size: resources.Vector{1}}, Node: 1}},
+		Places: []ChangePlace{{Ask: &Ask{Key: "ask", Queue: 1, Size: resources.Vector{1}}, Node: 1}},
 	}))
 	return savedText(t, c)
 }

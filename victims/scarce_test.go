@@ -49,7 +49,7 @@ func TestScarce_OneClusterManyPlanners(t *testing.T) {
 			{nil, "no-victims"}, {new(resources.Mask(0b11)), "no-victims"}, {new(resources.Mask(0b10)), ""},
 			{new(resources.Mask(0b01)), "no-victims"}, {new(resources.Mask(0)), "not-guaranteed"},
 		} {
-			p := victims.Planner{Cluster: cluster, Rules: victims.Rules{Scarce: tt.scarce}}
+			p := victims.Planner{Cluster: cluster, Options: victims.Options{Scarce: tt.scarce}}
 			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &ask, c.Options.Now))
 			require.Equal(t, tt.reason, d.Refusal.Reason)
@@ -60,7 +60,7 @@ func TestScarce_OneClusterManyPlanners(t *testing.T) {
 			w.Preempt(b2)
 			require.Equal(t, tt.reason == "", w.Lawful())
 
-			a := victims.Auditor{Cluster: cluster, Rules: p.Rules}
+			a := victims.Auditor{Cluster: cluster, Options: p.Options}
 			n1, _ := cluster.LookupNode("n1")
 			plan := victims.Plan{Ask: ask, Node: n1, Victims: []victims.Victim{{Task: b2, Key: "b2"}}}
 			require.Equal(t, tt.reason == "", len(a.Audit(nil, &plan, c.Options.Now)) == 0)
@@ -75,7 +75,7 @@ func TestScarce_Worth(t *testing.T) {
 	c.World.Nodes[0].Capacity["gpu"] = 4
 	cluster := build(t, &c.World)
 	ask := askOf(t, cluster, &c.Ask)
-	p := victims.Planner{Cluster: cluster, Rules: victims.Rules{Scarce: new(resources.Mask(0b10))}}
+	p := victims.Planner{Cluster: cluster, Options: victims.Options{Scarce: new(resources.Mask(0b10))}}
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &ask, c.Options.Now))
 	require.Equal(t, "no-victims", d.Refusal.Reason)
@@ -88,7 +88,7 @@ func TestScarce_UnknownType(t *testing.T) {
 	c := borrowedGPUs()
 	cluster := build(t, &c.World)
 	ask := askOf(t, cluster, &c.Ask)
-	p := victims.Planner{Cluster: cluster, Rules: victims.Rules{Scarce: new(resources.Mask(0b110))}}
+	p := victims.Planner{Cluster: cluster, Options: victims.Options{Scarce: new(resources.Mask(0b110))}}
 	var d victims.Decision
 	require.ErrorIs(t, p.Decide(&d, &ask, c.Options.Now), queue.ErrConfig)
 	var w victims.WhatIf

@@ -58,7 +58,7 @@ func TestStop_IsAskedEvery1000Steps(t *testing.T) {
 		for _, size := range []int64{1 << 10, 1 << 22} {
 			f, ask := manyOnFewNodes(t, test[0], test[1], size)
 			calls := 0
-			d := f.decide(&victims.Planner{Stop: func() bool { calls++; return false }}, ask)
+			d := f.decide(&victims.Planner{Options: victims.Options{Stop: func() bool { calls++; return false }}}, ask)
 			require.Equal(t, victims.Preempts, d.Outcome)
 			choice := 40 * int64(test[1]/test[0]) // each row is stated, priced and sorted
 			require.GreaterOrEqual(t, int64(calls), d.Plan.Steps/(1000+choice), "%d tasks on %d nodes, %d asked", test[1], test[0], size)
@@ -82,7 +82,7 @@ func TestBudget_Holds(t *testing.T) {
 			most := max(budget, 1024*int64(test[1]/test[0]))
 			for _, given := range []int64{1, 1000, budget / 8} {
 				outcome := d.Outcome
-				d := f.decide(&victims.Planner{Steps: given}, ask)
+				d := f.decide(&victims.Planner{Options: victims.Options{Steps: given}}, ask)
 				require.Equal(t, outcome, d.Outcome, "budget %d for %d tasks on %d nodes, %d asked", given, test[1], test[0], size)
 				require.LessOrEqual(t, d.Plan.Steps+d.Refusal.Steps, given+most, "budget %d for %d tasks on %d nodes, %d asked", given, test[1], test[0], size)
 			}

@@ -41,18 +41,18 @@ func TestStop_EndsASearch(t *testing.T) {
 	f := manyOddSizes(t)
 	ask := f.ask("x", "b", 14_013)
 	never := 0
-	full := f.decide(&victims.Planner{Steps: 1 << 24, Stop: stopAt(math.MaxInt32, &never)}, ask)
+	full := f.decide(&victims.Planner{Options: victims.Options{Steps: 1 << 24, Stop: stopAt(math.MaxInt32, &never)}}, ask)
 	require.Greater(t, never, 10, "it is asked again and again, and so ended by each call below")
 
 	// A search that has begun ends with a plan, so the first of them is made in any case.
 	calls := 0
-	start := f.decide(&victims.Planner{Steps: 1 << 24, Stop: stopAt(1, &calls)}, ask).Plan.Steps
+	start := f.decide(&victims.Planner{Options: victims.Options{Steps: 1 << 24, Stop: stopAt(1, &calls)}}, ask).Plan.Steps
 	require.Less(t, start, full.Plan.Steps/10)
 
 	audit := &victims.Auditor{Cluster: f.c}
 	for _, n := range []int{1, 2, 5, 10} {
 		calls := 0
-		d := f.decide(&victims.Planner{Steps: 1 << 24, Stop: stopAt(n, &calls)}, ask)
+		d := f.decide(&victims.Planner{Options: victims.Options{Steps: 1 << 24, Stop: stopAt(n, &calls)}}, ask)
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.Equal(t, victims.NoProof, d.Plan.Proof)
 		require.LessOrEqual(t, d.Plan.Steps, start+full.Plan.Steps*int64(n)/int64(never), "stopped by call %d of %d", n, never)
@@ -70,8 +70,8 @@ func TestStop_LeavesRefusalsUnproven(t *testing.T) {
 	f.task("t2", "a", "n2", 4)
 	calls := 0
 	p := &victims.Planner{
-		Stop:      stopAt(1, &calls),
-		Predicate: func(q *victims.Placing) bool { return f.c.NodeName(q.Node) == "n2" },
+		Options: victims.Options{Stop: stopAt(1, &calls),
+			Predicate: func(q *victims.Question) bool { return f.c.NodeName(q.Node) == "n2" }},
 	}
 	d := f.decide(p, f.ask("x", "b", 4))
 	require.Equal(t, victims.Refused, d.Outcome)
@@ -86,7 +86,7 @@ func TestStop_LeavesRefusalsUnproven(t *testing.T) {
 func stopIsHonest(t *rapid.T) {
 	w := drawAuditWorld(t)
 	w.drawRules(t)
-	w.planner.OwnLeaf = w.auditor.OwnLeaf
+	w.planner.WithinQueue = w.auditor.WithinQueue
 	w.planner.Filter, w.planner.Blockers = w.auditor.Filter, w.auditor.Blockers
 	w.planner.Exhaustive = rapid.Bool().Draw(t, "exhaustive")
 	want := w.decide(t)

@@ -30,8 +30,8 @@ var ofNodes = map[string]bool{
 func whatIfAgreesWithAuditor(t *rapid.T) {
 	w := drawAuditWorld(t)
 	w.drawRules(t)
-	w.planner.OwnLeaf = w.auditor.OwnLeaf
-	w.planner.OwnApplication = w.auditor.OwnApplication
+	w.planner.WithinQueue = w.auditor.WithinQueue
+	w.planner.TakeOwnApplication = w.auditor.TakeOwnApplication
 	node := rapid.SampledFrom(slices.Collect(w.cluster.Nodes())).Draw(t, "node")
 	if w.ask.RequiredNode != "" {
 		node, _ = w.cluster.LookupNode(w.ask.RequiredNode)

@@ -162,7 +162,7 @@ func (l *load) answerJob(j *victims.Ask, d *jobs.Decision) bool {
 	}
 	places := ""
 	for _, at := range d.Plan.Placements {
-		places += " " + at.Place
+		places += " " + at.NodeName
 	}
 	l.note(j.Key, d.Outcome, places, d.Plan.Victims)
 	if len(d.Plan.Placements) > 0 {

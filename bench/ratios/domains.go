@@ -23,7 +23,7 @@ func (r *report) racks(minimum int) Row {
 	for i := range 16 {
 		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: resources.Vector{4}})
 	}
-	p := jobs.Planner{ByPriority: true, Cluster: c}
+	p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 	gangs := ""
 	if minimum > 0 {
 		for id := range c.Tasks() {

@@ -202,7 +202,7 @@ func (d *draw) checkSteps(s *survey, decided *workload.Subject, c *victims.Clust
 func (d *draw) subject(c *victims.Cluster) *workload.Subject {
 	s := d.Subject(c, d.k)
 	if d.every > 0 {
-		s.Planner.Filter = func(_ int, n victims.NodeID) bool { return int(n-1)%d.every == 0 }
+		s.Planner.Filter = func(q *victims.Question) bool { return int(q.Node-1)%d.every == 0 }
 	}
 	return s
 }

@@ -81,7 +81,7 @@ func (r *report) refusing(section *section) {
 	floor := workload.NewFloor(c)
 	for _, every := range []int{0, 1000, 10, 3} {
 		s := w.Subject(c, 4)
-		s.Planner.Filter = func(_ int, n victims.NodeID) bool { return every > 0 && int(n-1)%every == 0 }
+		s.Planner.Filter = func(q *victims.Question) bool { return every > 0 && int(q.Node-1)%every == 0 }
 		name := "no node passes the filter"
 		if every > 0 {
 			name = fmt.Sprintf("1 node in %d passes the filter", every)
@@ -91,7 +91,7 @@ func (r *report) refusing(section *section) {
 	for _, every := range []int{0, 1000} {
 		s := w.Subject(c, 4)
 		questions := 0
-		s.Planner.Predicate = func(p *victims.Placing) bool {
+		s.Planner.Predicate = func(p *victims.Question) bool {
 			questions++
 			return every > 0 && int(p.Node-1)%every == every-1
 		}

@@ -34,7 +34,7 @@ type team struct {
 func (d *draw) team(c *victims.Cluster, members int) *team {
 	s := d.subject(c)
 	a := &s.Ask
-	x := &team{asks: s, planner: jobs.Planner{Cluster: c, Rules: s.Planner.Rules}}
+	x := &team{asks: s, planner: jobs.Planner{Cluster: c, Options: s.Planner.Options}}
 	x.job = victims.Ask{Key: "job", Application: a.Application, Queue: a.Queue, Priority: a.Priority, PendingSince: a.PendingSince}
 	for i := range members {
 		x.job.Members = append(x.job.Members, victims.Member{Key: fmt.Sprint("member-", i), Size: a.Size, Class: a.Class})

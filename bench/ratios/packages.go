@@ -78,7 +78,7 @@ func (r *report) place(c *victims.Cluster, members int, size func(i int) resourc
 	for i := range members {
 		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: size(i)})
 	}
-	p := jobs.Planner{ByPriority: true, Cluster: c}
+	p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 	var d jobs.Decision
 	nanos := r.clock.least(func() { must(p.Decide(&d, &job, workload.Now)) })
 	return Row{
@@ -100,7 +100,7 @@ func (r *report) exemptions() []Row {
 	})
 	w := workload.W{Nodes: r.small, Tasks: r.tasks, Tree: workload.Tree4x100}
 	s := w.Subject(w.Build(), 4)
-	s.Planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
+	s.Planner.Exempt = func(e *victims.Question) (time.Time, bool) {
 		return policy.Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 	}
 	decide := r.clock.least(s.Decide)

@@ -53,7 +53,7 @@ func (d *draw) crowd(f *togetherFamily, asks int, random *rand.Rand) *crowd {
 		protect(c, f.loose)
 	}
 	x := &crowd{single: d.subject(c)}
-	x.planner = jobs.Planner{Cluster: c, Rules: x.single.Planner.Rules}
+	x.planner = jobs.Planner{Cluster: c, Options: x.single.Planner.Options}
 	for i := range asks {
 		a := x.single.Ask
 		if f.resized {

@@ -142,13 +142,13 @@ func TestRules_Asks(t *testing.T) {
 				twist(t, s.Planner.Cluster, r)
 			}
 			f, err := rules.OfAsk(&s.Planner, &s.Ask, workload.Now)
-			if errors.Is(err, rules.ErrModel) && s.Planner.OwnLeaf != victims.OwnNever {
+			if errors.Is(err, rules.ErrModel) && s.Planner.WithinQueue != "" && s.Planner.WithinQueue != queue.Never {
 				continue // it is entitled, and may take of its own leaf besides
 			}
 			if err != nil {
 				t.Fatal(d.Name, err)
 			}
-			a := victims.Auditor{Cluster: s.Planner.Cluster, Rules: s.Planner.Rules, Blockers: s.Planner.Blockers}
+			a := victims.Auditor{Cluster: s.Planner.Cluster, Options: s.Planner.Options}
 			for range 40 {
 				node := r.IntN(len(f.Free))
 				set := drawSet(f, node, r)
@@ -206,7 +206,7 @@ func TestRules_Jobs(t *testing.T) {
 				t.Errorf("%s: %s", d.Name, why)
 			}
 			r := rand.New(rand.NewPCG(uint64(i), 2))
-			a := jobs.Auditor{Cluster: d.Planner.Cluster, Rules: d.Planner.Rules, ByPriority: d.Planner.ByPriority}
+			a := jobs.Auditor{Cluster: d.Planner.Cluster, Options: d.Planner.Options}
 			for range 20 {
 				changed := change(j, &placed, r)
 				plan := j.Plan(d.Planner.Cluster, &changed)

@@ -86,7 +86,8 @@ func (p *program) bigAsk(n *bigCount, h workload.Hard, c *victims.Cluster, k int
 func (p *program) bigJob(n *bigCount, h workload.Hard, c *victims.Cluster, r *rand.Rand) error {
 	s := h.Subject(c, pick(r, int64(1), 3, 8))
 	job := like(&s.Ask, pick(r, 2, 5, 16, 40))
-	planner := jobs.Planner{Cluster: c, Rules: s.Planner.Rules, Steps: p.steps}
+	planner := jobs.Planner{Cluster: c, Options: s.Planner.Options}
+	planner.Steps = p.steps
 	d, took, err := decide(&planner, &job)
 	if err != nil {
 		return err

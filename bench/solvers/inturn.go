@@ -73,7 +73,7 @@ func askInTurn(s *workload.Subject, members int) (t turn, err error) {
 func bothWays(h workload.Hard, k int64, members int, steps int64) (d jobs.Decision, took time.Duration, t turn, err error) {
 	c := h.Build()
 	s := h.Subject(c, k)
-	planner := jobs.Planner{Cluster: c, Rules: victims.Rules{Filter: s.Planner.Filter}, Steps: steps}
+	planner := jobs.Planner{Cluster: c, Options: victims.Options{Filter: s.Planner.Filter, Steps: steps}}
 	job := like(&s.Ask, members)
 	if d, took, err = decide(&planner, &job); err != nil {
 		return d, took, t, err

@@ -23,11 +23,11 @@ func decide(p *jobs.Planner, job *victims.Ask) (dec jobs.Decision, took time.Dur
 
 // auditorOf and auditorOfAsks are the library's auditors with the rules of a planner.
 func auditorOf(p *jobs.Planner) *jobs.Auditor {
-	return &jobs.Auditor{Cluster: p.Cluster, Rules: p.Rules, ByPriority: p.ByPriority}
+	return &jobs.Auditor{Cluster: p.Cluster, Options: p.Options}
 }
 
 func auditorOfAsks(p *victims.Planner) *victims.Auditor {
-	return &victims.Auditor{Cluster: p.Cluster, Rules: p.Rules, Blockers: p.Blockers}
+	return &victims.Auditor{Cluster: p.Cluster, Options: p.Options}
 }
 
 // planJobs decides jobs only, and prints levels, hours lost and time.

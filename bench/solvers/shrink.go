@@ -71,7 +71,7 @@ type cut func(d *draws.Job) error
 func apply(d *draws.Job, c cut) (*draws.Job, error) {
 	small := &draws.Job{Name: d.Name, Job: d.Job}
 	small.Job.Members = slices.Clone(d.Job.Members)
-	small.Planner = jobs.Planner{Cluster: d.Planner.Cluster.Clone(), Rules: d.Planner.Rules, ByPriority: d.Planner.ByPriority, Steps: d.Planner.Steps}
+	small.Planner = jobs.Planner{Cluster: d.Planner.Cluster.Clone(), Options: d.Planner.Options}
 	return small, c(small)
 }
 
@@ -189,7 +189,7 @@ func (p *program) write(d *draws.Job, s *shown) error {
 	note := fmt.Sprintf("proof %s, levels %v; proposed: %v", s.proof, s.ours, best.Cost.Levels)
 	text, unsaid, err := snapshot.Take(&snapshot.Scene{
 		Name: "case", Note: note, Now: workload.Now,
-		Planner:    &victims.Planner{Cluster: d.Planner.Cluster, Rules: d.Planner.Rules},
+		Planner:    &victims.Planner{Cluster: d.Planner.Cluster, Options: d.Planner.Options},
 		JobPlanner: &d.Planner, Jobs: []victims.Ask{d.Job},
 	})
 	if err != nil {
@@ -198,7 +198,7 @@ func (p *program) write(d *draws.Job, s *shown) error {
 	plan := s.best.Job.Plan(d.Planner.Cluster, best)
 	places, keys := make(map[string]string), []string{}
 	for _, x := range plan.Placements {
-		places[x.Key] = x.Place
+		places[x.Key] = x.NodeName
 	}
 	for _, v := range plan.Victims {
 		keys = append(keys, v.Key)

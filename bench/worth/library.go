@@ -64,13 +64,13 @@ func newLibrary(w *world, types ...string) (*library, error) {
 		}
 	}
 	// What is configured is the same for the planners and for those who judge.
-	rules := victims.Rules{OwnLeaf: victims.OwnMet, Filter: func(pool int, n victims.NodeID) bool {
-		return pool == 0 || w.nodes[x.places[n]].pool == pool
+	rules := victims.Options{WithinQueue: queue.Met, Filter: func(q *victims.Question) bool {
+		return q.Member.Class == 0 || w.nodes[x.places[q.Node]].pool == q.Member.Class
 	}}
-	x.asks = victims.Planner{Cluster: x.cluster, Rules: rules}
-	x.askAudit = victims.Auditor{Cluster: x.cluster, Rules: rules}
-	x.gangs = jobs.Planner{Cluster: x.cluster, Rules: rules}
-	x.gangAudit = jobs.Auditor{Cluster: x.cluster, Rules: rules}
+	x.asks = victims.Planner{Cluster: x.cluster, Options: rules}
+	x.askAudit = victims.Auditor{Cluster: x.cluster, Options: rules}
+	x.gangs = jobs.Planner{Cluster: x.cluster, Options: rules}
+	x.gangAudit = jobs.Auditor{Cluster: x.cluster, Options: rules}
 	return x, nil
 }
 
@@ -218,7 +218,7 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 	}
 	p := jobs.Plan{Job: x.job(a)}
 	for i, node := range got.places {
-		p.Placements = append(p.Placements, jobs.Placement{Member: i, Node: x.nodes[node]})
+		p.Placements = append(p.Placements, victims.Place{Member: i, Node: x.nodes[node]})
 	}
 	for _, v := range got.victims {
 		key := x.w.tasks[v].key
@@ -232,9 +232,9 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 // second reports whether a lawful answer is one only by the option of the own leaf: then it
 // comes after all others.
 func (x *library) second(a *work, got *answer) bool {
-	asks, gangs := x.askAudit.OwnLeaf, x.gangAudit.OwnLeaf
-	defer func() { x.askAudit.OwnLeaf, x.gangAudit.OwnLeaf = asks, gangs }()
-	x.askAudit.OwnLeaf, x.gangAudit.OwnLeaf = victims.OwnNever, victims.OwnNever
+	asks, gangs := x.askAudit.WithinQueue, x.gangAudit.WithinQueue
+	defer func() { x.askAudit.WithinQueue, x.gangAudit.WithinQueue = asks, gangs }()
+	x.askAudit.WithinQueue, x.gangAudit.WithinQueue = queue.Never, queue.Never
 	return len(x.audit(a, got)) > 0
 }
 

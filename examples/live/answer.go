@@ -78,7 +78,7 @@ func audit(unlawful map[int]string, m *scenario.Moment) {
 		return // the run itself tells of an error
 	}
 	p := m.JobPlanner
-	auditor := jobs.Auditor{Cluster: p.Cluster, ByPriority: p.ByPriority, Rules: p.Rules, Admit: p.Admit}
+	auditor := jobs.Auditor{Cluster: p.Cluster, Options: p.Options}
 	for _, v := range auditor.Audit(nil, &d.Plan, m.Now) {
 		unlawful[m.Step] = plain.Line(v.String())
 		return

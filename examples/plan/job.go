@@ -108,7 +108,7 @@ func (p page) members(plan *jobs.Plan) {
 	for _, at := range plan.Placements {
 		m := &plan.Job.Members[at.Member]
 		further := ""
-		if at.Further {
+		if at.Extra {
 			further = "beyond the minimum"
 		}
 		t.Row(plain.Name(m.Key), p.amounts(m.Size), p.node(at.Node), further)

@@ -182,8 +182,8 @@ func (r *Replay) endOf(p *trace.Pod) int64 {
 
 // allowed is the filter: a pod that wants GPUs of certain models has them
 // from a node of one of those models only.
-func (x *player) allowed(class int, n victims.NodeID) bool {
-	p := x.pods[class]
+func (x *player) allowed(q *victims.Question) bool {
+	p := x.pods[q.Member.Class]
 	// Nodes are never removed, so their rows are those of the workload, from 1 on.
-	return p.GPU == 0 || p.Models == nil || slices.Contains(p.Models, x.Workload.Nodes[n-1].Model)
+	return p.GPU == 0 || p.Models == nil || slices.Contains(p.Models, x.Workload.Nodes[q.Node-1].Model)
 }

@@ -63,7 +63,7 @@ func main() {
 	fmt.Print(d.Describe(cluster))
 
 	old, _ := cluster.LookupNode("n1")
-	planner.Filter = func(class int, node victims.NodeID) bool { return class == 0 || node == old }
+	planner.Filter = func(q *victims.Question) bool { return q.Member.Class == 0 || q.Node == old }
 	ask = victims.Ask{Key: "eval", Queue: research, Size: four, Class: 1}
 	check(planner.Decide(&d, &ask, now))
 	fmt.Println(d.Summary(cluster))
@@ -77,7 +77,7 @@ func main() {
 	fmt.Println(d.Summary(cluster))
 
 	job := victims.Ask{Key: "llm", Queue: research, Size: four, Members: []victims.Member{{Key: "llm-0"}, {Key: "llm-1"}}}
-	gangs := jobs.Planner{Cluster: cluster, Rules: planner.Rules}
+	gangs := jobs.Planner{Cluster: cluster, Options: planner.Options}
 	var jd jobs.Decision
 	check(gangs.Decide(&jd, &job, now))
 	fmt.Println(jd.Summary(cluster))
@@ -96,7 +96,7 @@ func main() {
 	check(cluster.SetMax(batch, gpus("24")))
 	check(timing.Observe(quota.Quota{Queue: batch, Max: gpus("24"), Delay: time.Minute}, now))
 	now = now.Add(time.Minute)
-	enforcer := quota.Enforcer{Cluster: cluster, Rules: quota.Rules{Exact: true}}
+	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{NeverOvershoot: true}}
 	var out quota.Outcome
 	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
 		check(enforcer.Enforce(&out, quota.Quota{Queue: q, Max: cluster.Tree().Max(q)}, now))
@@ -128,7 +128,7 @@ func main() {
 	cluster = must(victims.Load(r))
 	timing = quota.NewTiming(cluster.Tree())
 	check(timing.Load(r))
-	planner = victims.Planner{Cluster: cluster, Rules: planner.Rules}
+	planner = victims.Planner{Cluster: cluster, Options: planner.Options}
 	check(planner.Decide(&d, &ask, now))
 	fmt.Println(d.Summary(cluster))
 }

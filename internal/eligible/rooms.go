@@ -3,6 +3,7 @@
 package eligible
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,43 +17,26 @@ import (
 // NoLimit is more than any amount or rank.
 const NoLimit = math.MaxInt64
 
-// An Own says what law 2 means on the path of the leaf that amounts arrive in: the
-// options of victims.OwnLeaf, in their order.
-type Own uint8
-
-const (
-	OwnNever Own = iota
-	OwnMet
-	OwnBranch
-)
-
-// OwnOf returns what counts for asks and jobs of a leaf: what the nearest queue says, else
-// the option.
-func OwnOf(tree *queue.Tree, leaf queue.ID, option Own) Own {
-	switch tree.Policies(leaf).WithinQueue {
-	case queue.Never:
-		return OwnNever
-	case queue.Met:
-		return OwnMet
-	case queue.Branch:
-		return OwnBranch
-	}
-	return option
+// WithinQueue returns what counts for asks and gangs of a leaf: what the nearest queue says, else
+// the option, else never.
+func WithinQueue(tree *queue.Tree, leaf queue.ID, option queue.WithinQueue) queue.WithinQueue {
+	return cmp.Or(tree.Policies(leaf).WithinQueue, option, queue.Never)
 }
 
-// Check returns an error for a value that is none.
-func (o Own) Check() error {
-	if o > OwnBranch {
-		return fmt.Errorf("option OwnLeaf is %d: want OwnNever, OwnMet or OwnBranch", o)
+// CheckWithinQueue returns an error for an option that is none.
+func CheckWithinQueue(option queue.WithinQueue) error {
+	switch option {
+	case "", queue.Never, queue.Met, queue.Branch:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("option WithinQueue is %q: want never, met or branch", string(option))
 }
 
 // Rooms are what law 2 lets go: a bound for every queue with a guarantee. What methods
 // return lives until the next Reset.
 type Rooms struct {
 	// Own is read by Reset.
-	Own Own
+	Own queue.WithinQueue
 	// Bounds are in tree order. Others may be appended.
 	Bounds []units.Bound
 
@@ -104,8 +88,9 @@ func (r *Rooms) Clear(tree *queue.Tree, leaf queue.ID) {
 // arrive adds what arrives to the room of a queue of the path.
 func (r *Rooms) arrive(b *units.Bound, q queue.ID, arriving resources.Vector) {
 	used, leaving, g := r.tree.Usage(q), r.tree.Leaving(q), r.tree.Guaranteed(q)
+	takes := r.Own == queue.Met || r.Own == queue.Branch
 	for t := range g.Defined.All() {
-		if r.Own != OwnNever && arriving.At(t) > 0 && used[t]-leaving[t] < g.Value[t] {
+		if takes && arriving.At(t) > 0 && used[t]-leaving[t] < g.Value[t] {
 			b.Room.Defined &^= 1 << t
 			continue
 		}

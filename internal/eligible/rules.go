@@ -25,7 +25,7 @@ type Taker struct {
 	OnNode      bool // it can run on one node only: raw priorities count, and queues protect nobody
 	OwnLeaf     bool // tasks of its own leaf, or branch, may go if they rank lower
 	OnlyOwnLeaf bool // and no others
-	Own         Own
+	Own         queue.WithinQueue
 	Starving    queue.ID // E: its own subtree gives nothing. It counts if HasStarving is set
 	HasStarving bool
 
@@ -147,7 +147,7 @@ func (r *Rules) vetoOf(w queue.ID) rulebook.Rule {
 // inBranch reports whether a leaf other than the taker's own is in its branch, and its tasks
 // may go like those of its own.
 func (x *Taker) inBranch(w queue.ID) bool {
-	return x.OwnLeaf && x.Own == OwnBranch && x.HasStarving && w != x.Leaf && x.Tree.Contains(x.Starving, w)
+	return x.OwnLeaf && x.Own == queue.Branch && x.HasStarving && w != x.Leaf && x.Tree.Contains(x.Starving, w)
 }
 
 // Owns reports whether tasks of a leaf count as the taker's own.

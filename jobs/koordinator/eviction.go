@@ -105,7 +105,7 @@ func causes(v *victims.Victim) (all []string) {
 // membersOn lists the members that victims make room for on a node.
 func membersOn(p *jobs.Plan, n victims.NodeID) (keys []string) {
 	for _, at := range p.Placements {
-		if at.Node == n && !at.Further {
+		if at.Node == n && !at.Extra {
 			keys = append(keys, p.Job.Members[at.Member].Key)
 		}
 	}

@@ -64,9 +64,9 @@ func evictionPlan(t require.TestingT) (*victims.Cluster, *jobs.Plan) {
 			Members: []victims.Member{{Key: "j-0"}, {Key: "j-1"}, {Key: "j-2"}, {Key: "j-3"}, {Key: "j-4"}},
 		},
 		// j-0 runs already, and j-4 is beyond the minimum.
-		Placements: []jobs.Placement{
+		Placements: []victims.Place{
 			{Member: 1, Node: nodes[0]}, {Member: 2, Node: nodes[1]}, {Member: 3, Node: nodes[0]},
-			{Member: 4, Node: nodes[0], Further: true},
+			{Member: 4, Node: nodes[0], Extra: true},
 		},
 	}
 	for _, v := range []struct {

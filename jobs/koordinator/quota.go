@@ -24,7 +24,7 @@ type ElasticQuota struct {
 	Waiting resources.Vector // what non-preemptible members that wait in the queue or below it ask for
 }
 
-// Admit is for [jobs.Planner].Admit. With U used, N its non-preemptible part, P the rest, NR
+// Admit is for [victims.Options].Admit. With U used, N its non-preemptible part, P the rest, NR
 // = N + waiting, and rem what is asked for, in types of which that is positive, a job is
 // admitted if
 //

@@ -29,8 +29,8 @@ type Auditor struct {
 // Audit returns the laws that moves and a plan for an ask break.
 func (a *Auditor) Audit(moves *Plan, p *victims.Plan, now time.Time) []victims.Violation {
 	x := judge{Options: a.Options, stops: p.Victims, charge: victims.Charge{
-		Of: "ask", Cluster: a.Asks.Cluster, Rules: a.Asks.Rules, Now: now, Ask: p.Ask, Blockers: a.Asks.Blockers,
-		Wants: []victims.Want{{Size: p.Ask.Size, Node: p.Node}},
+		Of: "ask", Cluster: a.Asks.Cluster, Options: a.Asks.Options, Now: now, Ask: p.Ask,
+		Wants: []victims.Want{{Member: *p.Ask.Question(a.Asks.Cluster, now).Member, Node: p.Node}},
 	}}
 	return x.all(a, moves, func(c *victims.Cluster) []victims.Violation {
 		original := a.Asks.Cluster
@@ -44,13 +44,12 @@ func (a *Auditor) Audit(moves *Plan, p *victims.Plan, now time.Time) []victims.V
 func (a *Auditor) AuditJob(moves *Plan, p *jobs.Plan, now time.Time) []victims.Violation {
 	job := &p.Job
 	x := judge{Options: a.Options, stops: p.Victims, charge: victims.Charge{
-		Of: "job", Cluster: a.Jobs.Cluster, Rules: a.Jobs.Rules, Now: now, ByPriority: a.Jobs.ByPriority,
-		Ask: victims.Ask{Key: job.Key, Application: job.Application, Queue: job.Queue, Priority: job.Priority, Job: job.Key},
+		Of: "job", Cluster: a.Jobs.Cluster, Options: a.Jobs.Options, Now: now, Ask: *job,
 	}}
+	x.charge.Ask.Job = job.Key
 	for _, at := range p.Placements {
-		if 0 <= at.Member && at.Member < len(job.Members) && !at.Further {
-			m := job.MemberAsk(at.Member)
-			x.charge.Wants = append(x.charge.Wants, victims.Want{Key: m.Key, Size: m.Size, Node: at.Node})
+		if 0 <= at.Member && at.Member < len(job.Members) && !at.Extra {
+			x.charge.Wants = append(x.charge.Wants, victims.Want{Member: job.Member(at.Member), Index: at.Member, Node: at.Node})
 		}
 	}
 	return x.all(a, moves, func(c *victims.Cluster) []victims.Violation {
@@ -132,6 +131,7 @@ func (x *judge) all(a *Auditor, plan *Plan, rest func(*victims.Cluster) []victim
 // place judges where a task moves to, beside those that moved there before.
 func (x *judge) place(m *Move, t *victims.Task, taken map[victims.NodeID]resources.Vector) {
 	a := &m.Ask
+	asked := a.Question(x.charge.Cluster, x.charge.Now)
 	if a.Queue != t.Queue || a.Application != t.Application || a.Priority != t.Priority || a.Job != t.Job || a.Class != t.Class || !resources.Equal(a.Size, t.Size) {
 		x.fault(finding.LawPlaced, m)
 	}
@@ -140,6 +140,7 @@ func (x *judge) place(m *Move, t *victims.Task, taken map[victims.NodeID]resourc
 		x.fault(finding.LawNode, m)
 		return
 	}
+	asked.Node = n
 	v := x.charge.Cluster.Node(n)
 	if v.Unschedulable || x.charge.Cluster.Closed(n) {
 		x.fault(finding.LawSchedulable, m).Node = v.Name
@@ -147,10 +148,10 @@ func (x *judge) place(m *Move, t *victims.Task, taken map[victims.NodeID]resourc
 	if v.ReservedFor != "" {
 		x.fault(finding.LawReserved, m).Node = v.Name
 	}
-	if x.charge.Filter != nil && !x.charge.Filter(t.Class, n) {
+	if x.charge.Filter != nil && !x.charge.Filter(asked) {
 		x.fault(finding.LawFilter, m).Node = v.Name
 	}
-	if x.charge.Blockers != nil && len(x.charge.Blockers(nil, a, n)) > 0 {
+	if x.charge.Blockers != nil && len(x.charge.Blockers(nil, asked)) > 0 {
 		x.fault(finding.LawBlocker, m).Node = v.Name
 	}
 	free := x.charge.Cluster.ComingFree(nil, n)

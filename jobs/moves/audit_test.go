@@ -47,22 +47,22 @@ func TestAudit_EachLaw(t *testing.T) {
 		{"priority", func(j *judged) { task(j).Priority = 1 }},
 		{"priority", func(j *judged) { j.p.Asks.StrictPriority = true }},
 		{"exempt", func(j *judged) {
-			j.p.Asks.Exempt = func(victims.Exemption) (time.Time, bool) { return time.Time{}, true }
+			j.p.Asks.Exempt = func(*victims.Question) (time.Time, bool) { return time.Time{}, true }
 		}},
 		{"max", func(j *judged) { j.w.Root.Children[1].Max, j.w.Root.Children[1].Guaranteed = gpu(1), gpu(1) }},
 		{"budget", func(j *judged) {
 			j.w.Budgets, task(j).Budgets = map[string]world.Budget{"p": {Hard: true}}, []string{"p"}
 		}},
 		{"filter", func(j *judged) {
-			j.p.Asks.Filter = func(class int, _ victims.NodeID) bool { return class == 0 }
+			j.p.Asks.Filter = func(q *victims.Question) bool { return q.Member.Class == 0 }
 			j.class, j.plan.Moves[0].Ask.Class = 1, 1
 		}},
 		{"schedulable", func(j *judged) { j.w.Nodes[1].Unschedulable = true }},
 		{"reserved", func(j *judged) { j.w.Nodes[1].ReservedFor = "x" }},
 		{"room", func(j *judged) { j.w.Nodes[1].Capacity = gpu(1) }},
 		{"blocker", func(j *judged) {
-			j.p.Asks.Blockers = func(dst []victims.TaskID, a *victims.Ask, _ victims.NodeID) []victims.TaskID {
-				if a.Key == "b1+" {
+			j.p.Asks.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+				if q.Ask.Key == "b1+" {
 					return append(dst, 1)
 				}
 				return dst
@@ -140,7 +140,7 @@ func TestAudit_EachLaw(t *testing.T) {
 			c, ask = build()
 			d.Plan.Ask, d.Plan.Version = ask, c.Version()
 			auditor := moves.Auditor{
-				Asks:    &victims.Auditor{Cluster: c, Rules: j.p.Asks.Rules, Blockers: j.p.Asks.Blockers},
+				Asks:    &victims.Auditor{Cluster: c, Options: j.p.Asks.Options},
 				Options: j.p.Options,
 			}
 			var laws []string
@@ -179,14 +179,14 @@ func TestAudit_PartOfGang(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, c.SetMinMembers("g", 3))
 		p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
-		p.Asks.SameNode = same
+		p.Asks.VictimsOnNode = same
 		world.LetMove(c, 0, func(key string) bool { return key == "b1" })
 		var d victims.Decision
 		plan, err := p.Decide(&d, &ask, world.Epoch)
 		require.NoError(t, err)
 		require.Equal(t, "b1 moves from n1 to n3\n", plan.Describe(c))
 		require.Len(t, d.Plan.Victims, 3)
-		a := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Rules: p.Asks.Rules}, Options: p.Options}
+		a := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Options: p.Asks.Options}, Options: p.Options}
 		require.Empty(t, a.Audit(&plan, &d.Plan, world.Epoch))
 		require.NoError(t, c.SetMinMembers("g", 1))
 		found := a.Audit(&plan, &d.Plan, world.Epoch)
@@ -219,7 +219,7 @@ func TestAuditJob_Gang(t *testing.T) {
 	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(8)}}})
 	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n3\n", plan.Describe(c))
 	audit := func() (laws []string) {
-		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Rules: p.Jobs.Rules}, Options: p.Options}
+		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Options: p.Jobs.Options}, Options: p.Options}
 		for _, v := range a.AuditJob(&plan, &d.Plan, world.Epoch) {
 			require.Equal(t, "job", v.Of)
 			laws = append(laws, v.Law)
@@ -265,7 +265,7 @@ func TestAuditJob_Trigger(t *testing.T) {
 		plan, d := decideJob(t, &p, &job)
 		require.Len(t, plan.Moves, 1)
 		p.Any = test.any
-		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, ByPriority: test.byPriority}, Options: p.Options}
+		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Options: victims.Options{ByPriority: test.byPriority}}, Options: p.Options}
 		var laws []string
 		for _, v := range a.AuditJob(&plan, &d.Plan, world.Epoch) {
 			laws = append(laws, v.Law)

@@ -20,7 +20,7 @@ import (
 type hardTown struct {
 	c     *victims.Cluster
 	ask   victims.Ask
-	rules victims.Rules
+	rules victims.Options
 }
 
 func limit(v ...int64) resources.Limit {
@@ -100,8 +100,14 @@ type run struct {
 	stop  func() bool
 }
 
+func (r run) options() victims.Options {
+	o := r.h.rules
+	o.Steps, o.Stop = r.steps, r.stop
+	return o
+}
+
 func (r run) ask(t *testing.T) (moves.Plan, victims.Decision) {
-	p := moves.Planner{Asks: &victims.Planner{Cluster: r.h.c, Rules: r.h.rules, Steps: r.steps, Stop: r.stop}}
+	p := moves.Planner{Asks: &victims.Planner{Cluster: r.h.c, Options: r.options()}}
 	world.LetMove(r.h.c, 0, nil)
 	var d victims.Decision
 	plan, err := p.Decide(&d, &r.h.ask, world.Epoch)
@@ -110,7 +116,7 @@ func (r run) ask(t *testing.T) (moves.Plan, victims.Decision) {
 }
 
 func (r run) job(t *testing.T, members int) (moves.Plan, jobs.Decision) {
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: r.h.c, Rules: r.h.rules, Steps: r.steps, Stop: r.stop}}
+	p := moves.Planner{Jobs: &jobs.Planner{Cluster: r.h.c, Options: r.options()}}
 	world.LetMove(r.h.c, 0, nil)
 	j := victims.Ask{Key: "job", Queue: r.h.ask.Queue, Priority: r.h.ask.Priority}
 	for i := range members {
@@ -157,7 +163,7 @@ func TestDecide_FewSteps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := town(t)
 			without := victims.Decision{}
-			require.NoError(t, (&victims.Planner{Cluster: h.c, Steps: 1000}).Decide(&without, &h.ask, world.Epoch))
+			require.NoError(t, (&victims.Planner{Cluster: h.c, Options: victims.Options{Steps: 1000}}).Decide(&without, &h.ask, world.Epoch))
 			plan, _ := run{h: h, steps: 1000}.ask(t)
 			spent := without.Plan.Steps + without.Refusal.Steps
 			require.LessOrEqual(t, plan.Steps, max(spent, 1000)+1000)
@@ -184,7 +190,7 @@ func TestDecide_Stop(t *testing.T) {
 				polls = 0
 				d := victims.Decision{}
 				stop := func() bool { polls++; return polls >= last }
-				require.NoError(t, (&victims.Planner{Cluster: h.c, Stop: stop}).Decide(&d, &h.ask, world.Epoch))
+				require.NoError(t, (&victims.Planner{Cluster: h.c, Options: victims.Options{Stop: stop}}).Decide(&d, &h.ask, world.Epoch))
 				without := d.Plan.Steps + d.Refusal.Steps
 				require.LessOrEqual(t, plan.Steps-without, 1000*(last+2))
 			}

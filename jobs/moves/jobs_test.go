@@ -70,11 +70,11 @@ func propertyJob(t *rapid.T) {
 		movable[k.World.Tasks[i].Key] = rapid.IntRange(0, 3).Draw(t, "movable") > 0
 	}
 	w := world.Case{World: k.World, Options: k.Options}
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c, Rules: world.PlannerOf(c, &w.Options).Rules, ByPriority: k.ByPriority}}
+	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c, Options: world.PlannerOf(c, &w.Options).Options}}
 	world.SetMinimums(c, k.Minimums)
-	p.Jobs.Filter = func(class int, n victims.NodeID) bool {
-		i := slices.IndexFunc(k.World.Nodes, func(at world.Node) bool { return at.Name == c.NodeName(n) })
-		return class < 0 || k.World.Nodes[i].Has(k.Job.Members[class].Selector)
+	p.Jobs.Filter = func(q *victims.Question) bool {
+		i := slices.IndexFunc(k.World.Nodes, func(at world.Node) bool { return at.Name == c.NodeName(q.Node) })
+		return q.Member.Class < 0 || k.World.Nodes[i].Has(k.Job.Members[q.Member.Class].Selector)
 	}
 	world.LetMove(c, -1, func(key string) bool { return movable[key] })
 	p.Any, p.MaxMoved = rapid.Bool().Draw(t, "any"), rapid.Int64Range(0, 2).Draw(t, "most")
@@ -93,7 +93,7 @@ func propertyJob(t *rapid.T) {
 		return
 	}
 	audit := moves.Auditor{
-		Jobs:    &jobs.Auditor{Cluster: c, Rules: p.Jobs.Rules, ByPriority: p.Jobs.ByPriority},
+		Jobs:    &jobs.Auditor{Cluster: c, Options: p.Jobs.Options},
 		Options: p.Options,
 	}
 	require.Empty(t, audit.AuditJob(&plan, &d.Plan, k.Options.Now), say)
@@ -139,7 +139,7 @@ func TestDecideJob_Rack(t *testing.T) {
 	require.Equal(t, "b3 moves from n3 to n1\n", plan.Describe(c))
 	require.Equal(t, victims.Preempts, d.Outcome)
 	for _, at := range d.Plan.Placements {
-		require.Contains(t, []string{"n3", "n4"}, at.Place)
+		require.Contains(t, []string{"n3", "n4"}, at.NodeName)
 	}
 	require.NoError(t, c.Apply(plan.AddTo(d.Plan.Change())))
 	require.NoError(t, c.RemoveTask("b3"))
@@ -162,7 +162,7 @@ func TestDecideJob_OneNode(t *testing.T) {
 	})
 	require.NoError(t, err)
 	p := forJobs(c)
-	p.Jobs.Filter = func(class int, n victims.NodeID) bool { return class < 0 || c.NodeName(n) == "n1" }
+	p.Jobs.Filter = func(q *victims.Question) bool { return q.Member.Class < 0 || c.NodeName(q.Node) == "n1" }
 	world.LetMove(c, -1, nil)
 	plan, _ := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(6)}, {Key: "a2", Size: gpu(2)}}})
 	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n2\n", plan.Describe(c))
@@ -345,7 +345,7 @@ func TestDecideJob_GangOnSeveralNodes(t *testing.T) {
 			require.NoError(t, c.SetMinMembers("b", 2))
 			plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(10)}}})
 			require.Equal(t, test.want, plan.Describe(c))
-			a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Rules: p.Jobs.Rules}, Options: p.Options}
+			a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Options: p.Jobs.Options}, Options: p.Options}
 			require.Empty(t, a.AuditJob(&plan, &d.Plan, world.Epoch))
 		})
 	}

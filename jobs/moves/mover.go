@@ -35,7 +35,8 @@ func (s *search) movable(id victims.TaskID, t *victims.Task) bool {
 	if s.rules.Exempt == nil {
 		return true
 	}
-	until, exempt := s.rules.Exempt(victims.Exemption{Cluster: s.c, Task: id, Ask: s.ask, Now: s.now})
+	s.asked.Task = id
+	until, exempt := s.rules.Exempt(s.asked)
 	return !exempt || !eligible.Lasts(until, s.now)
 }
 

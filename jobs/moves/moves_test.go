@@ -166,19 +166,19 @@ func drawTown(t *rapid.T) *town {
 	p := moves.Planner{Asks: world.CasePlanner(c, k), Options: moves.Options{Any: m.Any, MaxMoved: m.Most}}
 	world.LetMove(c, 1, func(key string) bool { return m.Movable[key] })
 	if filter := p.Asks.Filter; true {
-		p.Asks.Filter = func(class int, n victims.NodeID) bool {
-			if class == 1 {
-				return !m.Closed[c.NodeName(n)]
+		p.Asks.Filter = func(q *victims.Question) bool {
+			if q.Member.Class == 1 {
+				return !m.Closed[c.NodeName(q.Node)]
 			}
-			return filter == nil || filter(class, n)
+			return filter == nil || filter(q)
 		}
 	}
 	if blockers := p.Asks.Blockers; blockers != nil {
-		p.Asks.Blockers = func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
-			if a.Key != ask.Key {
+		p.Asks.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			if q.Ask.Key != ask.Key {
 				return dst // movers need no port
 			}
-			return blockers(dst, a, n)
+			return blockers(dst, q)
 		}
 	}
 	return &town{k: k, m: m, c: c, ask: ask, planner: p}
@@ -208,7 +208,7 @@ func (w *town) decide(t *rapid.T) (d decision) {
 	}
 	a := w.planner.Asks
 	audit := moves.Auditor{
-		Asks:    &victims.Auditor{Cluster: w.c, Rules: a.Rules, Levels: a.Levels, Blockers: a.Blockers, Predicate: a.Predicate},
+		Asks:    &victims.Auditor{Cluster: w.c, Options: a.Options},
 		Options: w.planner.Options,
 	}
 	require.Empty(t, audit.Audit(&d.Plan, &d.Decision.Plan, w.k.Options.Now), d.Describe(w.c))

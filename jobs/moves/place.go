@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -202,20 +203,29 @@ func fits(size, free, taken resources.Vector) bool {
 
 // move returns the move of a task to a node, unless the filter or somebody there keeps it away.
 func (s *search) move(id victims.TaskID, from, to victims.NodeID) (v Move, ok bool) {
-	if s.rules.Filter != nil && !s.rules.Filter(s.c.TaskView(id).Class, to) {
-		return v, false
-	}
 	v = Move{Task: id, Key: s.c.Key(id), From: from, To: to, Ask: AskOf(s.c, id)}
 	v.Ask.Key = s.unused(v.Ask.Key)
-	return v, s.blockers == nil || len(s.blockers(nil, &v.Ask, to)) == 0
+	if s.rules.Filter != nil && !s.rules.Filter(v.asked(s.c, s.now)) {
+		return v, false
+	}
+	return v, s.rules.Blockers == nil || len(s.rules.Blockers(nil, v.asked(s.c, s.now))) == 0
+}
+
+// asked returns what functions of the caller are asked about a mover and its new node.
+func (m *Move) asked(c *victims.Cluster, now time.Time) *victims.Question {
+	q := m.Ask.Question(c, now)
+	q.Node = m.To
+	return q
 }
 
 // blocks reports whether movers to one node block each other: whoever blocks a mover where it runs
 // does so where it moves to.
 func (s *search) blocks(set []Move) bool {
-	return s.blockers != nil && slices.ContainsFunc(set, func(m Move) bool {
+	return s.rules.Blockers != nil && slices.ContainsFunc(set, func(m Move) bool {
 		return slices.ContainsFunc(set, func(o Move) bool {
-			return o.To == m.To && o.Task != m.Task && slices.Contains(s.blockers(nil, &m.Ask, o.From), o.Task)
+			q := m.asked(s.c, s.now)
+			q.Node = o.From
+			return o.To == m.To && o.Task != m.Task && slices.Contains(s.rules.Blockers(nil, q), o.Task)
 		})
 	})
 }

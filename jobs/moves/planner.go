@@ -93,7 +93,7 @@ func (p *Plan) AddTo(ch victims.Change) victims.Change {
 	for i := range p.Moves {
 		m := &p.Moves[i]
 		ch.Victims = append(ch.Victims, victims.Victim{Task: m.Task, Key: m.Key})
-		ch.Places = append(ch.Places, victims.Place{Ask: &m.Ask, Node: m.To, Mover: m.Key})
+		ch.Places = append(ch.Places, victims.ChangePlace{Ask: &m.Ask, Node: m.To, Mover: m.Key})
 	}
 	ch.Places = append(ch.Places, places...)
 	return ch
@@ -120,7 +120,7 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 			cluster, before, filter := a.Cluster, a.Stop, a.Filter
 			defer func() { a.Cluster, a.Stop, a.Filter = cluster, before, filter }()
 			a.Cluster, a.Stop = c, stop
-			a.Filter = func(class int, n victims.NodeID) bool { return n == only && (filter == nil || filter(class, n)) }
+			a.Filter = func(q *victims.Question) bool { return q.Node == only && (filter == nil || filter(q)) }
 			return a.Decide(d, ask, now)
 		},
 		read: func(d *victims.Decision) answer {
@@ -131,10 +131,12 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 			}
 		},
 	}
-	err = run(&p.search, &x, &question{
-		Options: p.Options, c: a.Cluster, rules: &a.Rules, blockers: a.Blockers, compare: a.Compare, now: now,
-		steps: a.Steps, stop: a.Stop, keys: []string{ask.Key}, ask: ask, arriving: ask.Size, members: []member{{size: ask.Size, class: ask.Class}},
-	}, &plan)
+	q := question{
+		Options: p.Options, c: a.Cluster, rules: &a.Options, asked: ask.Question(a.Cluster, now), now: now,
+		steps: a.Steps, stop: a.Stop, keys: []string{ask.Key}, ask: ask, arriving: ask.Size,
+	}
+	q.members = []member{{size: ask.Size, class: ask.Class, of: q.asked.Member}}
+	err = run(&p.search, &x, &q, &plan)
 	if len(plan.Moves) > 0 {
 		dst.Outcome = victims.Preempts // who moves has to be told
 	}
@@ -164,16 +166,18 @@ func (p *Planner) DecideJob(dst *jobs.Decision, job *victims.Ask, now time.Time)
 				second: d.Plan.OwnLeaf && !j.ByPriority, steps: d.Plan.Steps + d.Refusal.Steps,
 			}
 			for i := range d.Plan.Placements {
-				if at := &d.Plan.Placements[i]; !at.Further {
+				if at := &d.Plan.Placements[i]; !at.Extra {
 					a.nodes = append(a.nodes, at.Node)
 				}
 			}
 			return a
 		},
 	}
+	asks := *job
+	asks.Job = job.Key
 	q := question{
-		Options: p.Options, c: j.Cluster, rules: &j.Rules, now: now, job: true, byPriority: j.ByPriority, domain: job.DomainDepth,
-		steps: j.Steps, stop: j.Stop, ask: &victims.Ask{Key: job.Key, Application: job.Application, Queue: job.Queue, Priority: job.Priority, Job: job.Key},
+		Options: p.Options, c: j.Cluster, rules: &j.Options, asked: asks.Question(j.Cluster, now), now: now, job: true, byPriority: j.ByPriority, domain: job.DomainDepth,
+		steps: j.Steps, stop: j.Stop, ask: &asks,
 	}
 	q.need(job)
 	err = run(&p.search, &x, &q, &plan)
@@ -190,7 +194,7 @@ func (q *question) need(job *victims.Ask) {
 		missing = job.MinMembers
 	}
 	for i := range job.Members {
-		m := job.MemberAsk(i)
+		m := job.Member(i)
 		q.keys = append(q.keys, m.Key)
 		id, there := q.c.Lookup(m.Key)
 		_, held := q.c.LookupGrant(m.Key)
@@ -198,12 +202,15 @@ func (q *question) need(job *victims.Ask) {
 		case held, there && q.c.State(id) == victims.Running:
 			missing--
 		case !there: // who is leaving has no place, and can get none
-			q.members = append(q.members, member{size: m.Size, class: m.Class})
+			q.members = append(q.members, member{size: m.Size, class: m.Class, of: &m})
 		}
 	}
 	q.members = q.members[:max(min(missing, len(q.members)), 0)]
 	for i := range q.members {
 		q.arriving = resources.Add(q.arriving, q.arriving, q.members[i].size)
+	}
+	if len(q.members) > 0 {
+		q.asked.Member = q.members[0].of
 	}
 	capacity := q.c.Capacity()
 	slices.SortStableFunc(q.members, func(a, b member) int {
@@ -218,9 +225,8 @@ func (q *question) need(job *victims.Ask) {
 type question struct {
 	Options
 	c          *victims.Cluster
-	rules      *victims.Rules
-	blockers   func(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID
-	compare    func(a, b *victims.Cost) int
+	rules      *victims.Options
+	asked      *victims.Question // of who asks: of a job the first member without a place
 	now        time.Time
 	steps      int64 // of the caller's; 0: none
 	stop       func() bool
@@ -237,6 +243,7 @@ type question struct {
 type member struct {
 	size  resources.Vector
 	class int
+	of    *victims.Member
 }
 
 // A subject is an ask or a job: the best decision about it, and another one.

@@ -12,6 +12,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -50,7 +51,7 @@ func decideAsk(t *testing.T, p *moves.Planner, a world.Ask) (d decision) {
 	require.NoError(t, d.make(p, &ask, world.Epoch))
 	require.Equal(t, version, c.Version())
 	if d.Outcome != victims.Refused {
-		audit := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Rules: p.Asks.Rules, Blockers: p.Asks.Blockers}, Options: p.Options}
+		audit := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Options: p.Asks.Options}, Options: p.Options}
 		require.Empty(t, audit.Audit(&d.Plan, &d.Decision.Plan, world.Epoch), d.Describe(c))
 	}
 	return d
@@ -77,7 +78,7 @@ func TestDecide_WorkOfOthersFirst(t *testing.T) {
 				world.Task{Key: "other", Queue: "root.b", Node: "n1", Size: gpu(1), OptedOut: true},
 				world.Task{Key: "own", Queue: "root.a", Node: "n1", Size: gpu(2)})
 			c := townOf(t, test.most, 8, 0, test.nodes, tasks...)
-			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}}}
+			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met}}}
 			world.LetMove(c, 0, func(key string) bool { return key == "other" })
 			d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(test.asks), Priority: 5})
 			require.Empty(t, d.Moves, d.Describe(c))
@@ -98,9 +99,9 @@ func TestDecide_OwnLeafLast(t *testing.T) {
 		world.Task{Key: "b1", Job: "b", Queue: "root.b", Node: "n3", Size: gpu(1)}, world.Task{Key: "b2", Job: "b", Queue: "root.b", Node: "n3", Size: gpu(1)},
 		world.Task{Key: "stays", Queue: "root.b", Node: "n4", Size: gpu(2), Priority: 9})
 	require.NoError(t, c.SetMinMembers("b", 2))
-	for _, option := range []victims.OwnLeaf{victims.OwnNever, victims.OwnMet} {
+	for _, option := range []queue.WithinQueue{queue.Never, queue.Met} {
 		for _, hasty := range []bool{false, true} {
-			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: option}}}
+			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Options: victims.Options{WithinQueue: option}}}
 			world.LetMove(c, 0, nil)
 			if hasty {
 				p.Hasty()
@@ -199,7 +200,7 @@ func TestDecide_Panic(t *testing.T) {
 	p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Jobs: &jobs.Planner{Cluster: c}}
 	world.LetMove(c, 0, nil)
 	before := c.Version()
-	filter := func(int, victims.NodeID) bool {
+	filter := func(*victims.Question) bool {
 		if p.Asks.Cluster != c || p.Jobs.Cluster != c {
 			panic("of the caller")
 		}
@@ -210,10 +211,10 @@ func TestDecide_Panic(t *testing.T) {
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "of the caller", func() { _, _ = p.Decide(new(victims.Decision), &ask, world.Epoch) })
 	require.Nil(t, p.Asks.Stop)
-	require.True(t, p.Asks.Filter(0, 1), "filter and cluster are the caller's again")
+	require.True(t, p.Asks.Filter(new(victims.Question)), "filter and cluster are the caller's again")
 	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(4)}}})
 	require.PanicsWithValue(t, "of the caller", func() { _, _ = p.DecideJob(new(jobs.Decision), &job, world.Epoch) })
-	require.True(t, p.Jobs.Filter(0, 1), "filter and cluster are the caller's again")
+	require.True(t, p.Jobs.Filter(new(victims.Question)), "filter and cluster are the caller's again")
 	require.Equal(t, before, c.Version())
 	require.Equal(t, 1, c.TaskLen())
 }

@@ -153,7 +153,9 @@ func (s *search) takes(n victims.NodeID, m *member) bool {
 	case v.Unschedulable, v.ReservedFor != "" && v.ReservedFor != s.ask.Key:
 		return false
 	}
-	return s.rules.Filter == nil || s.rules.Filter(m.class, n)
+	q := *s.asked
+	q.Member, q.Node = m.of, n
+	return s.rules.Filter == nil || s.rules.Filter(&q)
 }
 
 // lack returns what a member lacks on a node, until the next call; nil if nothing.

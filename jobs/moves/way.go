@@ -145,13 +145,9 @@ func (w *way[D]) against(a *answer, moved *Plan, best *answer) int {
 		}
 		return 1
 	}
-	compare := w.compare
-	if compare == nil {
-		compare = (*victims.Cost).Compare
-	}
 	x, y := levels(a.cost), levels(best.cost)
 	return cmp.Or(
-		compare(&x, &y), moved.cost.compare(&w.m.cost), a.cost.Compare(&best.cost),
+		w.rules.CompareCosts(&x, &y), moved.cost.compare(&w.m.cost), a.cost.Compare(&best.cost),
 		slices.CompareFunc(moved.Moves, w.m.Moves, func(a, b Move) int { return strings.Compare(a.Key, b.Key) }),
 	)
 }
@@ -160,7 +156,7 @@ func (w *way[D]) against(a *answer, moved *Plan, best *answer) int {
 // plan, or one of the own leaf only, movers for whom others stop as well; and victims of a plan
 // without moves. If no node has anything free there are none.
 func (w *way[D]) look() error {
-	if w.blockers == nil && resources.Positive(w.most) == 0 {
+	if w.rules.Blockers == nil && resources.Positive(w.most) == 0 {
 		return nil
 	}
 	if w.job {
@@ -322,8 +318,9 @@ func (w *way[D]) idle(n victims.NodeID, best *answer) (ids []victims.TaskID) {
 	}
 	room = resources.Sub(room, room, w.ask.Size)
 	var block []victims.TaskID
-	if w.blockers != nil {
-		block = w.blockers(nil, w.ask, n)
+	if w.rules.Blockers != nil {
+		w.asked.Node = n
+		block = w.rules.Blockers(nil, w.asked)
 	}
 	for i := len(w.m.Moves) - 1; i >= 0; i-- {
 		v := &w.m.Moves[i]

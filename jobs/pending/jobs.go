@@ -12,8 +12,8 @@ import (
 // Jobs returns a list of jobs, for which the planner decides.
 func Jobs(p *jobs.Planner) *List[victims.Ask, jobs.Decision] {
 	return list(kind[victims.Ask, jobs.Decision]{
-		cluster: p.Cluster, rules: &p.Rules, decide: p.Decide,
-		differ: func() bool { return p.Predicate != nil || p.Admit != nil || p.ByPriority },
+		cluster: p.Cluster, rules: &p.Options, decide: p.Decide,
+		differ: func() bool { return p.Predicate != nil || p.Blockers != nil || p.Admit != nil || p.ByPriority },
 		help: func(d *jobs.Decision) *victims.Help {
 			if d.Outcome != victims.Refused {
 				return nil

@@ -52,7 +52,7 @@ func TestJobs_ReservedByName(t *testing.T) {
 func asksHold(t *rapid.T) {
 	w := world.Workloads(world.Small.With(world.WithBudgets|world.WithOwnLeaf)).Draw(t, "workload")
 	h := newHistory(t, &w.World, w.Options.Now)
-	h.rules.OwnLeaf = world.OwnLeaves[w.Options.OwnLeaf]
+	h.rules.WithinQueue = world.OwnLeaves[w.Options.OwnLeaf]
 	world.SetMinimums(h.c, w.Options.Minimums)
 	var asks []victims.Ask
 	for i := range w.Asks {
@@ -70,10 +70,10 @@ func asksHold(t *rapid.T) {
 	holds(h, asks, kind[victims.Ask, victims.Decision]{
 		key: func(a *victims.Ask) string { return a.Key },
 		list: func(c *victims.Cluster) *pending.List[victims.Ask, victims.Decision] {
-			return pending.Asks(&victims.Planner{Cluster: c, Rules: h.rules})
+			return pending.Asks(&victims.Planner{Cluster: c, Options: h.rules})
 		},
 		decide: func(d *victims.Decision, c *victims.Cluster, a *victims.Ask) error {
-			return (&victims.Planner{Cluster: c, Rules: h.rules}).Decide(d, a, h.now)
+			return (&victims.Planner{Cluster: c, Options: h.rules}).Decide(d, a, h.now)
 		},
 		told: func(c *victims.Cluster, d *victims.Decision) (string, victims.Change, bool) {
 			return d.Summary(c), d.Plan.Change(), d.Outcome != victims.Refused
@@ -84,7 +84,7 @@ func asksHold(t *rapid.T) {
 func jobsHold(t *rapid.T) {
 	k := world.JobCases(world.Small).Draw(t, "case")
 	h := newHistory(t, &k.World, k.Options.Now)
-	h.rules.OwnLeaf = world.OwnLeaves[k.Options.OwnLeaf]
+	h.rules.WithinQueue = world.OwnLeaves[k.Options.OwnLeaf]
 	world.SetMinimums(h.c, k.Minimums)
 	leaf, ok := h.c.Tree().Lookup(k.Job.Queue)
 	require.True(t, ok)
@@ -113,10 +113,10 @@ func jobsHold(t *rapid.T) {
 	holds(h, all, kind[victims.Ask, jobs.Decision]{
 		key: func(j *victims.Ask) string { return j.Key },
 		list: func(c *victims.Cluster) *pending.List[victims.Ask, jobs.Decision] {
-			return pending.Jobs(&jobs.Planner{Cluster: c, Rules: h.rules})
+			return pending.Jobs(&jobs.Planner{Cluster: c, Options: h.rules})
 		},
 		decide: func(d *jobs.Decision, c *victims.Cluster, j *victims.Ask) error {
-			return (&jobs.Planner{Cluster: c, Rules: h.rules}).Decide(d, j, h.now)
+			return (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(d, j, h.now)
 		},
 		told: func(c *victims.Cluster, d *jobs.Decision) (string, victims.Change, bool) {
 			return d.Summary(c), d.Plan.Change(), d.Outcome != victims.Refused && len(d.Plan.Placements)+len(d.Plan.Victims) > 0
@@ -187,7 +187,7 @@ type history struct {
 	*rapid.T
 	w     *world.World
 	c     *victims.Cluster
-	rules victims.Rules
+	rules victims.Options
 	now   time.Time
 	names []string // that a node may be reserved for
 	done  []string
@@ -198,7 +198,7 @@ func newHistory(t *rapid.T, w *world.World, now time.Time) *history {
 	require.NoError(t, err)
 	h := &history{T: t, w: w, c: c, now: now, names: []string{"", "nobody"}}
 	if h.below("filter", 2) == 1 {
-		h.rules.Filter = func(class int, n victims.NodeID) bool { return (class+int(n))%3 > 0 }
+		h.rules.Filter = func(q *victims.Question) bool { return (q.Member.Class+int(q.Node))%3 > 0 }
 	}
 	return h
 }

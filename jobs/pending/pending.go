@@ -29,6 +29,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/trigger"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -55,8 +56,8 @@ type List[W, D any] struct {
 // A kind says what a [List] has to know of the work that it holds.
 type kind[W, D any] struct {
 	cluster *victims.Cluster
-	rules   *victims.Rules // of the planner
-	// differ: functions of the planner other than Rules see the work, so that no two are alike.
+	rules   *victims.Options // of the planner
+	// differ: functions of the planner other than Exempt see the work, so that no two are alike.
 	differ func() bool
 	decide func(dst *D, w *W, now time.Time) error
 	help   func(d *D) *victims.Help // nil if d is no refusal
@@ -92,7 +93,7 @@ type shared[D any] struct {
 // Asks returns a list of asks, for which the planner decides.
 func Asks(p *victims.Planner) *List[victims.Ask, victims.Decision] {
 	return list(kind[victims.Ask, victims.Decision]{
-		cluster: p.Cluster, rules: &p.Rules, decide: p.Decide,
+		cluster: p.Cluster, rules: &p.Options, decide: p.Decide,
 		differ: func() bool { return p.Predicate != nil || p.Blockers != nil },
 		help: func(d *victims.Decision) *victims.Help {
 			if d.Outcome != victims.Refused {
@@ -281,7 +282,7 @@ func (p *List[W, D]) alone(a *victims.Ask, e *waiting[W, D], now time.Time) bool
 	}
 	// Law 3 keeps nobody whom law 7 does not keep, if all of its tasks are in its own leaf.
 	if leaf, runs := c.LeafOf(a.Application); runs &&
-		(leaf != a.Queue || eligible.OwnOf(c.Tree(), a.Queue, eligible.Own(r.OwnLeaf)) != eligible.OwnNever || a.RequiredNode != "") {
+		(leaf != a.Queue || eligible.WithinQueue(c.Tree(), a.Queue, r.WithinQueue) != queue.Never || a.RequiredNode != "") {
 		return true
 	}
 	// Who gives it a place has had it in hand, and then it was asked about.
@@ -292,7 +293,7 @@ func (p *List[W, D]) alone(a *victims.Ask, e *waiting[W, D], now time.Time) bool
 func (p *List[W, D]) early(e *waiting[W, D], now time.Time) bool {
 	gate := trigger.Case{
 		Tree: p.kind.cluster.Tree(), Leaf: e.ask.Queue, OnNode: e.ask.RequiredNode != "",
-		PendingSince: e.ask.PendingSince, LastAttempt: e.ask.LastAttempt, Interval: p.kind.rules.Interval, Now: now,
+		PendingSince: e.ask.PendingSince, LastAttempt: e.ask.LastAttempt, Interval: p.kind.rules.RetryInterval, Now: now,
 	}
 	return gate.Early().Obstacle != ""
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/preempttest"
@@ -55,7 +54,7 @@ func ExampleTestFilter() {
 		return
 	}
 	tries := 0
-	filter := func(int, victims.NodeID) bool {
+	filter := func(*victims.Question) bool {
 		tries++
 		return tries <= 3 // "look at three nodes at most"
 	}
@@ -73,7 +72,7 @@ func ExampleTestBlockers() {
 		return
 	}
 	holder, _ := c.Lookup("t3") // of the port, on n2
-	blockers := func(dst []victims.TaskID, _ *victims.Ask, _ victims.NodeID) []victims.TaskID {
+	blockers := func(dst []victims.TaskID, _ *victims.Question) []victims.TaskID {
 		return append(dst, holder)
 	}
 	fmt.Println(preempttest.TestBlockers(blockers, c, asks()))
@@ -90,7 +89,7 @@ func ExampleTestPredicate() {
 		return
 	}
 	stays, _ := c.Lookup("t1")
-	predicate := func(p *victims.Placing) bool {
+	predicate := func(p *victims.Question) bool {
 		return !slices.Contains(p.Victims, stays)
 	}
 	fmt.Println(preempttest.TestPredicate(predicate, preempttest.Placings(c, asks())))
@@ -105,11 +104,11 @@ func ExampleTestPredicate_jobs() {
 		fmt.Println(err)
 		return
 	}
-	roomy := func(p *jobs.Placing) bool { return len(p.Victims) >= 2 }
+	roomy := func(p *victims.Question) bool { return len(p.Victims) >= 2 }
 
 	job := victims.Ask{Key: "j", Queue: 2, Members: []victims.Member{{Key: "j-0"}}}
-	asked := func(p *victims.Placing) bool {
-		return roomy(&jobs.Placing{Job: &job, Node: p.Node, Victims: p.Victims})
+	asked := func(p *victims.Question) bool {
+		return roomy(&victims.Question{Ask: &job, Node: p.Node, Victims: p.Victims})
 	}
 	fmt.Println(preempttest.TestPredicate(asked, preempttest.Placings(c, asks()[:1])))
 	// Output:
@@ -123,7 +122,7 @@ func ExampleTestExempt() {
 		fmt.Println(err)
 		return
 	}
-	exempt := func(e victims.Exemption) (time.Time, bool) {
+	exempt := func(e *victims.Question) (time.Time, bool) {
 		return e.Now.Add(time.Minute), true
 	}
 	err = preempttest.TestExempt(exempt, preempttest.Exemptions(c, asks(), now))

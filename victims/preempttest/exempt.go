@@ -13,24 +13,26 @@ import (
 
 // Exemptions returns the question at an instant for each ask and each running task, in
 // this order.
-func Exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []victims.Exemption) {
+func Exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []*victims.Question) {
 	for i := range asks {
 		for id := range c.Tasks() {
 			if c.Task(id).State == victims.Running {
-				all = append(all, victims.Exemption{Cluster: c, Task: id, Ask: &asks[i], Now: now})
+				q := asks[i].Question(c, now)
+				q.Task = id
+				all = append(all, q)
 			}
 		}
 	}
 	return all
 }
 
-// TestExempt tests Exempt of [victims.Rules]: until the end that it names, zero for
+// TestExempt tests Exempt of [victims.Options]: until the end that it names, zero for
 // never, a task is exempt with the same end. Once it is not exempt it is not exempt
 // again. Each question, with its Cluster set, is asked at its instant, around the ends,
 // and up to a month later.
-func TestExempt(exempt func(victims.Exemption) (until time.Time, exempt bool), exemptions []victims.Exemption) error {
+func TestExempt(exempt func(*victims.Question) (until time.Time, exempt bool), exemptions []*victims.Question) error {
 	for i := range exemptions {
-		x := course{exempt: exempt, e: &exemptions[i]}
+		x := course{exempt: exempt, e: exemptions[i]}
 		if err := x.test(); err != nil {
 			return fmt.Errorf("preempttest: exempt: %w", err)
 		}
@@ -45,8 +47,8 @@ var later = [...]time.Duration{
 
 // A course is one question, in the course of time.
 type course struct {
-	exempt  func(victims.Exemption) (time.Time, bool)
-	e       *victims.Exemption
+	exempt  func(*victims.Question) (time.Time, bool)
+	e       *victims.Question
 	at      []time.Time // in order
 	answers []answer    // at these instants
 }
@@ -107,8 +109,9 @@ func (x *course) test() error {
 
 // ask asks at an instant, with a copy of the ask.
 func (x *course) ask(t time.Time) (answer, error) {
-	e, ask, version := *x.e, cloneAsk(x.e.Ask), x.e.Cluster.Version()
-	e.Ask, e.Now = &ask, t
+	ask, version := cloneAsk(x.e.Ask), x.e.Cluster.Version()
+	e := ask.Question(x.e.Cluster, t)
+	e.Task = x.e.Task
 	until, exempt := x.exempt(e)
 	if !reflect.DeepEqual(ask, *x.e.Ask) || x.e.Cluster.Version() != version {
 		return answer{}, fmt.Errorf("%w: %s", errWrites, x.name(t))

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestFilter tests Filter of [victims.Rules] with each ask on each node: it answers
+// TestFilter tests Filter of [victims.Options] with each ask on each node: it answers
 // the same when asked again.
-func TestFilter(filter func(class int, node victims.NodeID) bool, c *victims.Cluster, asks []victims.Ask) error {
-	ask := func(a *victims.Ask, n victims.NodeID) bool { return filter(a.Class, n) }
+func TestFilter(filter func(q *victims.Question) bool, c *victims.Cluster, asks []victims.Ask) error {
+	ask := func(a *victims.Ask, n victims.NodeID) bool { return filter(about(c, a, n)) }
 	x := survey[bool]{cluster: c, ask: ask, equal: func(a, b bool) bool { return a == b }}
 	if err := x.test(asks); err != nil {
 		return fmt.Errorf("preempttest: filter: %w", err)
@@ -21,14 +22,14 @@ func TestFilter(filter func(class int, node victims.NodeID) bool, c *victims.Clu
 	return nil
 }
 
-// TestBlockers tests Blockers of [victims.Planner] with each ask on each node: it
+// TestBlockers tests Blockers of [victims.Options] with each ask on each node: it
 // appends, names tasks or grants of the node only, answers the same when asked again,
 // and keeps no memory.
-func TestBlockers(blockers func(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID,
+func TestBlockers(blockers func(dst []victims.TaskID, q *victims.Question) []victims.TaskID,
 	c *victims.Cluster, asks []victims.Ask) error {
 	var broken error
 	ask := func(a *victims.Ask, n victims.NodeID) []victims.TaskID {
-		named, err := appended(blockers, a, n)
+		named, err := appended(blockers, about(c, a, n))
 		if err == nil {
 			err = onNode(c, n, named)
 		}
@@ -52,11 +53,11 @@ func TestBlockers(blockers func(dst []victims.TaskID, ask *victims.Ask, node vic
 // appended has a function append to three IDs, and returns a copy of what came
 // after them. It spoils the memory after that, as a planner does that uses it
 // again.
-func appended(blockers func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID,
-	a *victims.Ask, n victims.NodeID) ([]victims.TaskID, error) {
+func appended(blockers func([]victims.TaskID, *victims.Question) []victims.TaskID,
+	q *victims.Question) ([]victims.TaskID, error) {
 	before := []victims.TaskID{3, 1, 2}
 	dst := append(make([]victims.TaskID, 0, 64), before...)
-	all := blockers(dst, a, n)
+	all := blockers(dst, q)
 	if len(all) < len(before) || !slices.Equal(all[:len(before)], before) {
 		return nil, errAppend
 	}
@@ -65,6 +66,13 @@ func appended(blockers func([]victims.TaskID, *victims.Ask, victims.NodeID) []vi
 		all[i] = -1
 	}
 	return named, nil
+}
+
+// about returns the question about an ask on a node.
+func about(c *victims.Cluster, a *victims.Ask, n victims.NodeID) *victims.Question {
+	q := a.Question(c, time.Time{})
+	q.Node = n
+	return q
 }
 
 // onNode tests that IDs are those of tasks and grants on a node.

@@ -12,16 +12,16 @@ import (
 )
 
 type (
-	filter   = func(class int, node victims.NodeID) bool
-	blockers = func(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID
+	filter   = func(q *victims.Question) bool
+	blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID
 )
 
 func TestTestFilter_Sound(t *testing.T) {
 	for name, f := range map[string]filter{
-		"everything": func(int, victims.NodeID) bool { return true },
-		"nothing":    func(int, victims.NodeID) bool { return false },
-		"a node":     func(_ int, n victims.NodeID) bool { return n == 2 },
-		"a class":    func(class int, n victims.NodeID) bool { return n == 1 || class > 0 },
+		"everything": func(*victims.Question) bool { return true },
+		"nothing":    func(*victims.Question) bool { return false },
+		"a node":     func(q *victims.Question) bool { return q.Node == 2 },
+		"a class":    func(q *victims.Question) bool { return q.Node == 1 || q.Member.Class > 0 },
 	} {
 		require.NoError(t, preempttest.TestFilter(f, cluster(t), asks()), name)
 		require.NoError(t, preempttest.TestFilter(f, cluster(t), nil), name)
@@ -37,13 +37,13 @@ func TestTestFilter_Broken(t *testing.T) {
 		want error
 		said string
 	}{
-		{"counts its calls", func(int, victims.NodeID) bool {
+		{"counts its calls", func(*victims.Question) bool {
 			calls++
 			return calls > 4
 		}, preempttest.ErrUnsteady, `ask "y" on node "n2": false, and then true`},
-		{"goes by the question before", func(_ int, n victims.NodeID) bool {
-			defer func() { kept = n }()
-			return kept <= n
+		{"goes by the question before", func(q *victims.Question) bool {
+			defer func() { kept = q.Node }()
+			return kept <= q.Node
 		}, preempttest.ErrUnsteady, `and then`},
 	} {
 		calls, kept = 0, 0
@@ -53,7 +53,7 @@ func TestTestFilter_Broken(t *testing.T) {
 		require.ErrorContains(t, err, test.said, test.name)
 	}
 	c := cluster(t)
-	err := preempttest.TestFilter(func(int, victims.NodeID) bool {
+	err := preempttest.TestFilter(func(*victims.Question) bool {
 		return c.SetState("t3", victims.Releasing) == nil
 	}, c, asks())
 	require.ErrorIs(t, err, preempttest.ErrWrites)
@@ -61,8 +61,8 @@ func TestTestFilter_Broken(t *testing.T) {
 
 // allOf appends all that is on a node.
 func allOf(c *victims.Cluster) blockers {
-	return func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-		for id := range c.TasksOn(n) {
+	return func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+		for id := range c.TasksOn(q.Node) {
 			dst = append(dst, id)
 		}
 		return dst
@@ -73,22 +73,22 @@ func TestTestBlockers_Sound(t *testing.T) {
 	c := cluster(t)
 	turn := 0
 	for name, f := range map[string]blockers{
-		"nobody": func(dst []victims.TaskID, _ *victims.Ask, _ victims.NodeID) []victims.TaskID { return dst },
+		"nobody": func(dst []victims.TaskID, _ *victims.Question) []victims.TaskID { return dst },
 		"all":    allOf(c),
-		"twice": func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
-			return allOf(c)(allOf(c)(dst, a, n), a, n)
+		"twice": func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			return allOf(c)(allOf(c)(dst, q), q)
 		},
-		"in another order each time": func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			if turn++; n == 2 {
+		"in another order each time": func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			if turn++; q.Node == 2 {
 				return dst
 			} else if turn%2 == 0 {
 				return append(dst, 0, 2)
 			}
 			return append(dst, 2, 0)
 		},
-		"more than there is memory for": func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+		"more than there is memory for": func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 			for range 40 {
-				dst = allOf(c)(dst, a, n)
+				dst = allOf(c)(dst, q)
 			}
 			return dst
 		},
@@ -108,26 +108,26 @@ func TestTestBlockers_Broken(t *testing.T) {
 		want error
 		said string
 	}{
-		{"begins anew", func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
-			return allOf(c)(dst[:0], a, n)
+		{"begins anew", func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			return allOf(c)(dst[:0], q)
 		}, preempttest.ErrAppend, `ask "x" on node "n1"`},
-		{"leaves it out", func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID {
+		{"leaves it out", func([]victims.TaskID, *victims.Question) []victims.TaskID {
 			return nil
 		}, preempttest.ErrAppend, `ask "x" on node "n1"`},
-		{"of another node", func(dst []victims.TaskID, _ *victims.Ask, _ victims.NodeID) []victims.TaskID {
+		{"of another node", func(dst []victims.TaskID, _ *victims.Question) []victims.TaskID {
 			return append(dst, 0)
 		}, preempttest.ErrElsewhere, `0: ask "x" on node "n2"`},
-		{"no task at all", func(dst []victims.TaskID, _ *victims.Ask, _ victims.NodeID) []victims.TaskID {
+		{"no task at all", func(dst []victims.TaskID, _ *victims.Question) []victims.TaskID {
 			return append(dst, 99)
 		}, preempttest.ErrElsewhere, `99: ask "x" on node "n1"`},
-		{"counts its calls", func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+		{"counts its calls", func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 			if calls++; calls > 4 {
 				return dst
 			}
-			return allOf(c)(dst, a, n)
+			return allOf(c)(dst, q)
 		}, preempttest.ErrUnsteady, `ask "y" on node "n2": [3], and then []`},
-		{"keeps what it appended to", func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
-			if n == 2 {
+		{"keeps what it appended to", func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			if q.Node == 2 {
 				return dst
 			}
 			if kept == nil {
@@ -135,8 +135,8 @@ func TestTestBlockers_Broken(t *testing.T) {
 			}
 			return append(dst, kept...)
 		}, preempttest.ErrElsewhere, `-1: ask "y" on node "n1"`},
-		{"writes to the ask", func(dst []victims.TaskID, a *victims.Ask, _ victims.NodeID) []victims.TaskID {
-			a.Budgets = append(a.Budgets, "more")
+		{"writes to the ask", func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			q.Ask.Budgets = append(q.Ask.Budgets, "more")
 			return dst
 		}, preempttest.ErrWrites, `ask "x" on node "n1"`},
 	} {

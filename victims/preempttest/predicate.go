@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/go-preempt/preempt/victims"
 )
 
 // Placings returns for each ask and each node, in this order, the question whether the
 // ask may run there without all running tasks of the node.
-func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Placing) {
+func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Question) {
 	for i := range asks {
 		for n := range c.Nodes() {
-			q := victims.Placing{Cluster: c, Ask: &asks[i], Node: n, Coming: true}
+			q := *asks[i].Question(c, time.Time{})
+			q.Node, q.AfterVictims = n, true
 			for id := range c.TasksOn(n) {
 				if c.Task(id).State == victims.Running {
 					q.Victims = append(q.Victims, id)
@@ -31,7 +33,7 @@ func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Placing) {
 // matter, and it refuses every part of what it refuses. It is asked about all parts of up
 // to six victims; of more about all, all but one, each one and none. The cost is O(n³)
 // per question.
-func TestPredicate(predicate func(p *victims.Placing) bool, placings []victims.Placing) error {
+func TestPredicate(predicate func(p *victims.Question) bool, placings []victims.Question) error {
 	for i := range placings {
 		x := inquiry{predicate: predicate, q: &placings[i]}
 		if err := x.test(); err != nil {
@@ -43,11 +45,11 @@ func TestPredicate(predicate func(p *victims.Placing) bool, placings []victims.P
 
 // An inquiry is one question, about several parts of its victims.
 type inquiry struct {
-	predicate func(*victims.Placing) bool
-	q         *victims.Placing
+	predicate func(*victims.Question) bool
+	q         *victims.Question
 	parts     [][]victims.TaskID
 	accepted  []bool
-	given     []*victims.Placing // to the predicate so far
+	given     []*victims.Question // to the predicate so far
 }
 
 func (x *inquiry) test() error {
@@ -97,7 +99,8 @@ func (x *inquiry) again(contract error) error {
 // ask asks about some victims, with copies of all that could be written to.
 func (x *inquiry) ask(ids []victims.TaskID) (bool, error) {
 	ask := cloneAsk(x.q.Ask)
-	given := victims.Placing{Cluster: x.q.Cluster, Ask: &ask, Node: x.q.Node, Victims: slices.Clone(ids), Coming: x.q.Coming}
+	given := *ask.Question(x.q.Cluster, x.q.Now)
+	given.Node, given.Victims, given.AfterVictims = x.q.Node, slices.Clone(ids), x.q.AfterVictims
 	before := given
 	yes := x.predicate(&given)
 	before.Victims = ids
@@ -120,8 +123,8 @@ func (x *inquiry) monotone() error {
 	return nil
 }
 
-func samePlacing(a, b *victims.Placing) bool {
-	return a.Node == b.Node && a.Coming == b.Coming && slices.Equal(a.Victims, b.Victims)
+func samePlacing(a, b *victims.Question) bool {
+	return a.Node == b.Node && a.AfterVictims == b.AfterVictims && slices.Equal(a.Victims, b.Victims)
 }
 
 func (x *inquiry) name(ids []victims.TaskID) string {

@@ -12,13 +12,13 @@ import (
 	"github.com/go-preempt/preempt/victims/preempttest"
 )
 
-type predicate = func(p *victims.Placing) bool
+type predicate = func(p *victims.Question) bool
 
 func TestPlacings(t *testing.T) {
 	list := asks()
 	got := preempttest.Placings(cluster(t), list)
 	require.Len(t, got, 4)
-	for i, want := range []victims.Placing{
+	for i, want := range []victims.Question{
 		{Ask: &list[0], Node: 1, Victims: []victims.TaskID{0, 1, 2}},
 		{Ask: &list[0], Node: 2, Victims: []victims.TaskID{3}},
 		{Ask: &list[1], Node: 1, Victims: []victims.TaskID{0, 1, 2}},
@@ -26,28 +26,28 @@ func TestPlacings(t *testing.T) {
 	} {
 		require.Same(t, want.Ask, got[i].Ask)
 		require.Equal(t, want.Node, got[i].Node)
-		require.True(t, got[i].Coming)
+		require.True(t, got[i].AfterVictims)
 		require.ElementsMatch(t, want.Victims, got[i].Victims)
 	}
 }
 
 // many has a question with more victims than all parts are tried of.
-func many() []victims.Placing {
+func many() []victims.Question {
 	ask := victims.Ask{Key: "z"}
-	return []victims.Placing{{Ask: &ask, Node: 1, Victims: []victims.TaskID{10, 11, 12, 13, 14, 15, 16, 17}}}
+	return []victims.Question{{Ask: &ask, Node: 1, Victims: []victims.TaskID{10, 11, 12, 13, 14, 15, 16, 17}}}
 }
 
 func TestTestPredicate_Sound(t *testing.T) {
 	for name, f := range map[string]predicate{
-		"everything":  func(p *victims.Placing) bool { return true },
-		"nothing":     func(p *victims.Placing) bool { return false },
-		"a node":      func(p *victims.Placing) bool { return p.Node == 2 },
-		"a victim":    func(p *victims.Placing) bool { return slices.Contains(p.Victims, 1) },
-		"two victims": func(p *victims.Placing) bool { return len(p.Victims) >= 2 },
-		"one of two": func(p *victims.Placing) bool {
+		"everything":  func(p *victims.Question) bool { return true },
+		"nothing":     func(p *victims.Question) bool { return false },
+		"a node":      func(p *victims.Question) bool { return p.Node == 2 },
+		"a victim":    func(p *victims.Question) bool { return slices.Contains(p.Victims, 1) },
+		"two victims": func(p *victims.Question) bool { return len(p.Victims) >= 2 },
+		"one of two": func(p *victims.Question) bool {
 			return slices.Contains(p.Victims, 0) || slices.Contains(p.Victims, 2)
 		},
-		"a high priority": func(p *victims.Placing) bool { return p.Ask.Priority > 0 },
+		"a high priority": func(p *victims.Question) bool { return p.Ask.Priority > 0 },
 	} {
 		require.NoError(t, preempttest.TestPredicate(f, preempttest.Placings(cluster(t), asks())), name)
 		require.NoError(t, preempttest.TestPredicate(f, many()), name)
@@ -64,35 +64,35 @@ func TestTestPredicate_Broken(t *testing.T) {
 		want error
 		said string
 	}{
-		{"spares a victim", func(p *victims.Placing) bool {
+		{"spares a victim", func(p *victims.Question) bool {
 			return !slices.Contains(p.Victims, 2) && !slices.Contains(p.Victims, 12)
 		}, preempttest.ErrRefusal, "is refused, and not victims"},
-		{"an even number", func(p *victims.Placing) bool {
+		{"an even number", func(p *victims.Question) bool {
 			return len(p.Victims)%2 == 0
 		}, preempttest.ErrRefusal, "is refused, and not victims []"},
-		{"the first of them", func(p *victims.Placing) bool {
+		{"the first of them", func(p *victims.Question) bool {
 			return len(p.Victims) > 0 && (p.Victims[0] == 0 || p.Victims[0] == 10)
 		}, preempttest.ErrUnsteady, ", and then "},
-		{"counts its calls", func(p *victims.Placing) bool {
+		{"counts its calls", func(p *victims.Question) bool {
 			calls++
 			return calls > 3
 		}, preempttest.ErrUnsteady, "false, and then true"},
-		{"keeps the first victims", func(p *victims.Placing) bool {
+		{"keeps the first victims", func(p *victims.Question) bool {
 			if kept == nil && len(p.Victims) > 0 {
 				kept = p.Victims
 			}
 			return len(kept) == 0 || kept[0] >= 0
 		}, preempttest.ErrKeeps, "true, and then false"},
-		{"sorts", func(p *victims.Placing) bool {
+		{"sorts", func(p *victims.Question) bool {
 			slices.SortFunc(p.Victims, func(a, b victims.TaskID) int { return int(b - a) })
 			return true
 		}, preempttest.ErrWrites, "with victims"},
-		{"writes to the ask", func(p *victims.Placing) bool {
+		{"writes to the ask", func(p *victims.Question) bool {
 			p.Ask.Size = append(p.Ask.Size, 1)
 			return true
 		}, preempttest.ErrWrites, "with victims []"},
 	} {
-		for _, placings := range [][]victims.Placing{preempttest.Placings(cluster(t), asks()), many()} {
+		for _, placings := range [][]victims.Question{preempttest.Placings(cluster(t), asks()), many()} {
 			calls, kept = 0, nil
 			err := preempttest.TestPredicate(test.f, placings)
 			require.ErrorIs(t, err, test.want, test.name)

@@ -28,7 +28,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	c, err := world.Build(&k.World)
 	require.NoError(t, err)
 	own := world.OwnLeaves[k.Options.OwnLeaf]
-	p := &jobs.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval, Scarce: k.Options.Counting(c)}}
+	p := &jobs.Planner{Cluster: c, Options: victims.Options{WithinQueue: own, StrictPriority: k.Options.StrictPriority, RetryInterval: k.Options.Interval, Scarce: k.Options.Counting(c)}}
 	if k.ByPriority {
 		p.ByPriority = true
 	}
@@ -45,13 +45,13 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 		}
 	}
 	world.SetMinimums(c, k.Minimums)
-	p.Exempt = func(e victims.Exemption) (time.Time, bool) {
+	p.Exempt = func(e *victims.Question) (time.Time, bool) {
 		at := world.Options{Now: e.Now, Exempt: k.Options.Exempt}
 		return at.Exempts(e.Cluster.Key(e.Task))
 	}
-	p.Filter = func(class int, n victims.NodeID) bool {
-		name := c.NodeName(n)
-		return slices.ContainsFunc(k.World.Nodes, func(n world.Node) bool { return n.Name == name && n.Has(k.Job.Members[class].Selector) })
+	p.Filter = func(q *victims.Question) bool {
+		name := c.NodeName(q.Node)
+		return slices.ContainsFunc(k.World.Nodes, func(n world.Node) bool { return n.Name == name && n.Has(k.Job.Members[q.Member.Class].Selector) })
 	}
 	leaf, ok := c.Tree().Lookup(k.Job.Queue)
 	require.True(t, ok)
@@ -112,7 +112,7 @@ func TestTake_Quota_SameAnswer(t *testing.T) {
 		world.SetMinimums(c, k.Minimums)
 		e := &quota.Enforcer{Cluster: c}
 		if k.Exact {
-			e.Exact = true
+			e.NeverOvershoot = true
 		}
 		e.Order = map[string]quota.Order{world.ClosestMatch: quota.ClosestMatch, world.Pack: quota.Pack}[k.Order]
 		e.Miss.Share.Amount, e.Miss.Share.Of = int64(rapid.IntRange(0, 40).Draw(t, "miss")), 40

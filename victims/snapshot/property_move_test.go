@@ -42,21 +42,21 @@ func withMovers(t *rapid.T, s *snapshot.Scene) {
 		MaxMoved: rapid.Int64Range(0, 2).Draw(t, "most"),
 	}
 	filter, blockers := p.Filter, p.Blockers
-	p.Filter = func(class int, n victims.NodeID) bool {
-		if class < 0 {
-			return !shut[[2]int{-class, int(n)}]
+	p.Filter = func(q *victims.Question) bool {
+		if q.Member.Class < 0 {
+			return !shut[[2]int{-q.Member.Class, int(q.Node)}]
 		}
-		return filter == nil || filter(class, n)
+		return filter == nil || filter(q)
 	}
-	p.Blockers = func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
-		if a.Class >= 0 {
+	p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+		if q.Ask.Class >= 0 {
 			if blockers == nil {
 				return dst
 			}
-			return blockers(dst, a, n)
+			return blockers(dst, q)
 		}
-		for id := range c.TasksOn(n) {
-			if port[strings.TrimRight(a.Key, "+")] && port[c.Key(id)] {
+		for id := range c.TasksOn(q.Node) {
+			if port[strings.TrimRight(q.Ask.Key, "+")] && port[c.Key(id)] {
 				dst = append(dst, id)
 			}
 		}
@@ -116,8 +116,8 @@ func TestTake_MoveUnsaid(t *testing.T) {
 	world.LetMove(s.Planner.Cluster, 7, nil)
 	s.Moves = &moves.Options{MaxMoved: math.MaxInt32 + 1}
 	t2, _ := s.Planner.Cluster.Lookup("t2")
-	s.Planner.Blockers = func(dst []victims.TaskID, a *victims.Ask, _ victims.NodeID) []victims.TaskID {
-		if a.Key == "t1+" {
+	s.Planner.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+		if q.Ask.Key == "t1+" {
 			dst = append(dst, t2)
 		}
 		return dst

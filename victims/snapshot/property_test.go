@@ -85,7 +85,7 @@ func TestTake_SameAnswer(t *testing.T) {
 func TestTake_Again(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := sceneOf(t, world.Cases(everything).Draw(t, "case"))
-		s.Planner = &victims.Planner{Cluster: s.Planner.Cluster, Rules: victims.Rules{OwnLeaf: s.Planner.OwnLeaf}}
+		s.Planner = &victims.Planner{Cluster: s.Planner.Cluster, Options: victims.Options{WithinQueue: s.Planner.WithinQueue}}
 		s.Asks = nil
 		first, run := run(t, s)
 		s.Planner.Cluster = run.Before

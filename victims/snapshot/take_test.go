@@ -54,7 +54,7 @@ func fixture(t *testing.T) *snapshot.Scene {
 
 // withJob gives a scene a job of which the task t1 is a member, by its key only.
 func withJob(s *snapshot.Scene) *jobs.Planner {
-	s.JobPlanner = &jobs.Planner{ByPriority: true, Cluster: s.Planner.Cluster}
+	s.JobPlanner = &jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: s.Planner.Cluster}
 	s.Jobs = []victims.Ask{{Key: "j", Queue: 2, Members: []victims.Member{{Key: "t1", Size: resources.Vector{2000}}}}}
 	return s.JobPlanner
 }
@@ -75,7 +75,7 @@ func TestTake_Unsaid(t *testing.T) {
 			return nil
 		}},
 		{"predicate", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
-			s.Planner.Predicate = func(*victims.Placing) bool { return true }
+			s.Planner.Predicate = func(*victims.Question) bool { return true }
 			return nil
 		}},
 		{"budget", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
@@ -83,7 +83,7 @@ func TestTake_Unsaid(t *testing.T) {
 			return nil
 		}},
 		{"interval", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
-			s.Planner.Interval, s.Asks[0].LastAttempt = time.Minute, now.Add(-time.Second)
+			s.Planner.RetryInterval, s.Asks[0].LastAttempt = time.Minute, now.Add(-time.Second)
 			return nil
 		}},
 		{"pending", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
@@ -91,7 +91,7 @@ func TestTake_Unsaid(t *testing.T) {
 			return nil
 		}},
 		{"exempt", "t1", func(s *snapshot.Scene, c *victims.Cluster) error {
-			s.Planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
+			s.Planner.Exempt = func(e *victims.Question) (time.Time, bool) {
 				return now.Add(time.Hour), c.Key(e.Task) == "t1" // which was never scheduled
 			}
 			return nil
@@ -101,7 +101,7 @@ func TestTake_Unsaid(t *testing.T) {
 			return nil
 		}},
 		{"own-leaf", "", func(s *snapshot.Scene, c *victims.Cluster) error {
-			withJob(s).OwnLeaf = victims.OwnMet
+			withJob(s).WithinQueue = queue.Met
 			s.Jobs[0].Members[0].Key = "new"
 			return nil
 		}},
@@ -126,17 +126,17 @@ func TestTake_Unsaid(t *testing.T) {
 			return nil
 		}},
 		{"enforced", "root", func(s *snapshot.Scene, c *victims.Cluster) error {
-			s.Enforcer = &quota.Enforcer{Cluster: c, Rules: quota.Rules{Enforced: func(queue.ID) bool { return true }}}
+			s.Enforcer = &quota.Enforcer{Cluster: c, Options: victims.Options{Enforced: func(queue.ID) bool { return true }}}
 			s.Enforce = []quota.Quota{{Queue: queue.Root}}
 			return nil
 		}},
 		{"miss", "root.b", func(s *snapshot.Scene, c *victims.Cluster) error {
-			s.Enforcer = &quota.Enforcer{Cluster: c, Rules: quota.Rules{Miss: quota.Miss{Share: resources.Share{Amount: 1, Of: 3}}}}
+			s.Enforcer = &quota.Enforcer{Cluster: c, Miss: quota.Miss{Share: resources.Share{Amount: 1, Of: 3}}}
 			s.Enforce = []quota.Quota{{Queue: 2}}
 			return nil
 		}},
 		{"compare", "root.b", func(s *snapshot.Scene, c *victims.Cluster) error {
-			s.Enforcer = &quota.Enforcer{Cluster: c, Compare: func(a, b *victims.Task) int { return 0 }}
+			s.Enforcer = &quota.Enforcer{Cluster: c, CompareTasks: func(a, b *victims.Task) int { return 0 }}
 			s.Enforce = []quota.Quota{{Queue: 2}}
 			return nil
 		}},
@@ -195,7 +195,7 @@ func TestTake_Exempt(t *testing.T) {
 		})
 		require.NoError(t, err)
 	}
-	s.Planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
+	s.Planner.Exempt = func(e *victims.Question) (time.Time, bool) {
 		if e.Cluster.Key(e.Task) == "t2" {
 			return time.Time{}, true // for ever
 		}

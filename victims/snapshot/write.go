@@ -3,11 +3,13 @@
 package snapshot
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 	"unicode/utf8"
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -32,10 +34,10 @@ type writer struct {
 	movers   map[victims.TaskID]map[string]string // who may move, and what selects their nodes
 }
 
-// An inquiry is an exemption function, and an ask about which it is asked.
+// An inquiry is an exemption function, and the question that it is asked.
 type inquiry struct {
-	exempt func(victims.Exemption) (time.Time, bool) // nil: it exempts nobody
-	ask    *victims.Ask
+	exempt func(*victims.Question) (time.Time, bool) // nil: it exempts nobody
+	asked  *victims.Question
 }
 
 func (w *writer) document() *document {
@@ -43,7 +45,7 @@ func (w *writer) document() *document {
 	w.doc = document{
 		Name: s.Name, Now: s.Now.UTC().Format(time.RFC3339Nano),
 		Nodes: []node{}, Tasks: []task{}, Requests: []request{},
-		Options: options{StrictPriority: w.p.StrictPriority, SameNode: w.p.SameNode, OwnApplication: w.p.OwnApplication},
+		Options: options{StrictPriority: w.p.StrictPriority, OwnApplication: w.p.TakeOwnApplication},
 	}
 	if s.Name == "" {
 		w.doc.Name = "snapshot"
@@ -54,6 +56,7 @@ func (w *writer) document() *document {
 		w.doc.Types = append(w.doc.Types, w.text(w.schema.Name(i)))
 	}
 	w.ownLeaf()
+	w.sameNode()
 	w.strict()
 	w.scarce()
 	w.doc.Queues = w.queue(0)
@@ -97,15 +100,17 @@ func (w *writer) lacks(what, of, why string) {
 
 // functions notes the options that a document has no words for.
 func (w *writer) functions() {
-	p := w.p
-	if p.Compare != nil {
+	p, j, e := w.p, w.s.JobPlanner, w.s.Enforcer
+	withJobs, withQuotas := len(w.s.Jobs) > 0, len(w.s.Enforce) > 0
+	if p.Compare != nil || withJobs && j.Compare != nil {
 		w.lacks("compare", "", "costs are compared in the default order")
 	}
-	if len(p.Levels) > 0 {
+	if len(p.Levels) > 0 || withJobs && len(j.Levels) > 0 {
 		w.lacks("levels", "", "costs are compared in the default order")
 	}
-	j, e := w.s.JobPlanner, w.s.Enforcer
-	withJobs, withQuotas := len(w.s.Jobs) > 0, len(w.s.Enforce) > 0
+	if withJobs && j.Blockers != nil {
+		w.lacks("blockers", "", "nobody blocks members of jobs")
+	}
 	if p.Predicate != nil || withJobs && j.Predicate != nil {
 		w.lacks("predicate", "", "every node and set of victims is accepted")
 	}
@@ -117,16 +122,29 @@ func (w *writer) functions() {
 // ownLeaf writes the option of the own leaf, which a document has once for asks and
 // jobs.
 func (w *writer) ownLeaf() {
-	own := w.p.OwnLeaf
+	own := cmp.Or(w.p.WithinQueue, queue.Never)
 	if len(w.s.Jobs) > 0 {
-		if of := w.s.JobPlanner.OwnLeaf; len(w.s.Asks) == 0 {
+		if of := cmp.Or(w.s.JobPlanner.WithinQueue, queue.Never); len(w.s.Asks) == 0 {
 			own = of
 		} else if of != own {
 			w.lacks("own-leaf", "", "for jobs it is that of asks")
 		}
 	}
-	if own != victims.OwnNever {
-		w.doc.Options.OwnLeaf = own.String()
+	if own != queue.Never {
+		w.doc.Options.OwnLeaf = string(own)
+	}
+}
+
+// sameNode writes whether victims are on nodes of the plan, which a document has once for asks and
+// jobs.
+func (w *writer) sameNode() {
+	w.doc.Options.SameNode = w.p.VictimsOnNode
+	if len(w.s.Jobs) > 0 {
+		if of := w.s.JobPlanner.VictimsOnNode; len(w.s.Asks) == 0 {
+			w.doc.Options.SameNode = of
+		} else if of != w.p.VictimsOnNode {
+			w.lacks("same-node", "", "for jobs it is that of asks")
+		}
 	}
 }
 
@@ -149,9 +167,9 @@ func (w *writer) strict() {
 
 // scarce writes the types whose guarantees count, which a document has once for asks and jobs.
 func (w *writer) scarce() {
-	counting := &w.p.Rules
+	counting := &w.p.Options
 	if len(w.s.Jobs) > 0 {
-		if of := &w.s.JobPlanner.Rules; len(w.s.Asks) == 0 {
+		if of := &w.s.JobPlanner.Options; len(w.s.Asks) == 0 {
 			counting = of
 		} else if of.Counting() != counting.Counting() {
 			w.lacks("scarce", "", "for jobs the types whose guarantees count are those of asks")

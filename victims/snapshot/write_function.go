@@ -22,7 +22,14 @@ func (w *writer) filter(a *victims.Ask, name string) map[string]string {
 	if w.p.Filter == nil {
 		return nil
 	}
-	return w.label(name, func(n victims.NodeID) bool { return w.p.Filter(a.Class, n) })
+	return w.label(name, func(n victims.NodeID) bool { return w.p.Filter(w.about(a, n)) })
+}
+
+// about returns the question of a planner about an ask on a node.
+func (w *writer) about(a *victims.Ask, n victims.NodeID) *victims.Question {
+	q := a.Question(w.c, w.s.Now)
+	q.Node = n
+	return q
 }
 
 // label labels the nodes on which something may run, and returns what selects them:
@@ -68,7 +75,7 @@ func (w *writer) blockers(a *victims.Ask, name string) (ports []string) {
 	}
 	var all []victims.TaskID
 	for id := range w.c.Nodes() {
-		all = w.p.Blockers(all, a, id)
+		all = w.p.Blockers(all, w.about(a, id))
 	}
 	slices.Sort(all)
 	for i, id := range slices.Compact(all) {
@@ -102,7 +109,7 @@ func (w *writer) toleration(id victims.TaskID, t *victims.Task) string {
 	policy := toleration.Policy{MinimumPreemptablePriority: math.MaxInt32, Seconds: seconds} // what tolerating says
 	for i := range w.inquiry {
 		end, exempt := w.exempt(id, &w.inquiry[i])
-		got, tolerates := policy.Until(w.scheduled(t), w.inquiry[i].ask.Priority)
+		got, tolerates := policy.Until(w.scheduled(t), w.inquiry[i].asked.Ask.Priority)
 		if !spared {
 			got, tolerates = time.Time{}, false
 		}
@@ -130,7 +137,8 @@ func (w *writer) exempt(id victims.TaskID, q *inquiry) (until time.Time, exempt 
 	if q.exempt == nil {
 		return time.Time{}, false
 	}
-	until, exempt = q.exempt(victims.Exemption{Cluster: w.c, Task: id, Ask: q.ask, Now: w.s.Now})
+	q.asked.Task = id
+	until, exempt = q.exempt(q.asked)
 	if !exempt || !until.IsZero() && !until.After(w.s.Now) {
 		return time.Time{}, false
 	}

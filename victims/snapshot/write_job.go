@@ -29,7 +29,7 @@ func (w *writer) jobs() {
 			Priority: j.Priority, Preemptible: !j.NonPreemptible, MinMembers: j.MinMembers, Domain: j.DomainDepth,
 			Age: w.age(j.PendingSince),
 		}
-		if !j.LastAttempt.IsZero() && w.s.Now.Before(j.LastAttempt.Add(max(0, w.s.JobPlanner.Interval))) {
+		if !j.LastAttempt.IsZero() && w.s.Now.Before(j.LastAttempt.Add(max(0, w.s.JobPlanner.RetryInterval))) {
 			w.lacks("interval", j.Key, "the last attempt is over")
 		}
 		if j.PendingSince.After(w.s.Now) {
@@ -40,10 +40,10 @@ func (w *writer) jobs() {
 		}
 		selectors := make(map[int]map[string]string)
 		for k := range j.Members {
-			m := &j.Members[k]
+			m := j.Member(k)
 			w.memberOf[m.Key] = j.Key
 			if _, asked := selectors[m.Class]; !asked {
-				selectors[m.Class] = w.selector(m.Class, fmt.Sprintf("job-%d-class-%d", i+1, len(selectors)+1))
+				selectors[m.Class] = w.selector(w.member(j, &m), fmt.Sprintf("job-%d-class-%d", i+1, len(selectors)+1))
 			}
 			e.Members = append(e.Members, member{Key: w.text(m.Key), Resources: w.amounts(m.Size), Selector: selectors[m.Class]})
 		}
@@ -52,28 +52,34 @@ func (w *writer) jobs() {
 	}
 }
 
-// selector labels the nodes on which members of a class may run, and returns what
+// selector labels the nodes on which members like one may run, and returns what
 // selects them. Classes whose members may run on the same nodes are one.
-func (w *writer) selector(class int, name string) map[string]string {
+func (w *writer) selector(q *victims.Question, name string) map[string]string {
 	if w.s.JobPlanner.Filter == nil {
 		return nil
 	}
-	return w.label(name, func(n victims.NodeID) bool { return w.s.JobPlanner.Filter(class, n) })
+	return w.label(name, func(n victims.NodeID) bool {
+		q.Node = n
+		return w.s.JobPlanner.Filter(q)
+	})
 }
 
-// firstUnplaced returns the ask that exemptions from a job are asked about.
-func (w *writer) firstUnplaced(j *victims.Ask) *victims.Ask {
-	a := &victims.Ask{Application: j.Application, Queue: j.Queue, Priority: j.Priority, Job: j.Key, NonPreemptible: j.NonPreemptible}
+// firstUnplaced returns the question about exemptions from a job: about its first member without
+// a place.
+func (w *writer) firstUnplaced(j *victims.Ask) *victims.Question {
 	for i := range j.Members {
-		m := &j.Members[i]
+		m := j.Member(i)
 		_, runs := w.c.Lookup(m.Key)
 		if _, granted := w.c.LookupGrant(m.Key); !runs && !granted {
-			a.Key, a.Size, a.Originator, a.OptedOut = m.Key, m.Size, m.Originator, m.OptedOut
-			a.Name, a.Tag, a.Cost, a.Budgets = m.Name, m.Tag, m.Cost, m.Budgets
-			return a
+			return w.member(j, &m)
 		}
 	}
-	return a
+	return w.member(j, new(victims.Member))
+}
+
+// member returns the question about a member of a job.
+func (w *writer) member(j *victims.Ask, m *victims.Member) *victims.Question {
+	return &victims.Question{Cluster: w.c, Now: w.s.Now, Ask: j, Member: m}
 }
 
 // quotas writes what queues may use for jobs, and what waits in each for that.
@@ -117,14 +123,14 @@ func (w *writer) lowered() {
 	e := w.s.Enforcer
 	for _, l := range w.s.Enforce {
 		path := w.c.Tree().Path(l.Queue)
-		if e.Compare != nil {
+		if e.CompareTasks != nil {
 			w.lacks("compare", path, "tasks are in the default order")
 		}
 		if w.enforcedBelow(l.Queue) {
 			w.lacks("enforced", path, "no queue below it is being enforced")
 		}
 		overshoot := "one-task"
-		if e.Exact {
+		if e.NeverOvershoot {
 			overshoot = "exact"
 		}
 		w.doc.Requests = append(w.doc.Requests, request{Then: dryRun, Enforce: &enforceQuota{

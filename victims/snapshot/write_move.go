@@ -56,7 +56,7 @@ func (w *writer) moverSelectors() func(class int) map[string]string {
 		if s, known := byClass[class]; known || filter == nil {
 			return s
 		}
-		may, all := w.mayRun(func(n victims.NodeID) bool { return filter(class, n) })
+		may, all := w.mayRun(func(n victims.NodeID) bool { return filter(w.about(&victims.Ask{Class: class}, n)) })
 		nodes := fmt.Sprint(may)
 		if _, known := byNodes[nodes]; !known && !all {
 			byNodes[nodes] = w.labelled("move-"+strconv.Itoa(len(byNodes)+1), may)
@@ -80,7 +80,7 @@ func (w *writer) moverPorts() {
 	for id := range w.movers {
 		ask := moves.AskOf(w.c, id)
 		for n := range w.c.Nodes() {
-			in = w.p.Blockers(in[:0], &ask, n)
+			in = w.p.Blockers(in[:0], w.about(&ask, n))
 			for _, b := range in {
 				if b != id {
 					clashes[clash{id, b}] = true

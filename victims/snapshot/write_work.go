@@ -106,7 +106,7 @@ func (w *writer) asks() {
 		if !w.canAsk(a) {
 			continue
 		}
-		w.inquiry = append(w.inquiry, inquiry{w.p.Exempt, a})
+		w.inquiry = append(w.inquiry, inquiry{w.p.Exempt, a.Question(w.c, w.s.Now)})
 		name := w.askName(len(w.doc.Requests))
 		e := ask{
 			work: work{
@@ -133,7 +133,7 @@ func (w *writer) canAsk(a *victims.Ask) bool {
 			return false
 		}
 	}
-	if !a.LastAttempt.IsZero() && w.s.Now.Before(a.LastAttempt.Add(max(0, w.p.Interval))) {
+	if !a.LastAttempt.IsZero() && w.s.Now.Before(a.LastAttempt.Add(max(0, w.p.RetryInterval))) {
 		w.lacks("interval", a.Key, "the last attempt is over")
 	}
 	if a.PendingSince.After(w.s.Now) {

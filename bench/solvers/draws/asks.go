@@ -212,7 +212,7 @@ func OfAsks(family string, i, nodes, tasks int) (*Ask, error) {
 	s := d.Subject(c, d.k)
 	name := fmt.Sprintf("%s#%d %v/k=%d", family, i, d.Hard, d.k)
 	if d.every > 0 {
-		s.Planner.Filter = func(_ int, n victims.NodeID) bool { return int(n-1)%d.every == 0 }
+		s.Planner.Filter = func(q *victims.Question) bool { return int(q.Node-1)%d.every == 0 }
 		name += fmt.Sprint("/every=", d.every)
 	}
 	if d.lopped {

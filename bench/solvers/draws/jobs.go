@@ -79,7 +79,7 @@ func mixed(r *rand.Rand, family string, i int, size Size) (*Job, error) {
 	byPriority := r.IntN(2) == 1
 	w.OwnLeaf = byPriority && r.IntN(2) == 1
 	c := w.Build()
-	d := &Job{Planner: jobs.Planner{Cluster: c, ByPriority: byPriority}}
+	d := &Job{Planner: jobs.Planner{Cluster: c, Options: victims.Options{ByPriority: byPriority}}}
 	if w.Gangs > 0 {
 		if err := needEach(c, minimum); err != nil {
 			return nil, err
@@ -235,7 +235,7 @@ func gpu(r *rand.Rand, i int, size Size) (*Job, error) {
 			return nil, err
 		}
 	}
-	d.Planner = jobs.Planner{Cluster: g.cluster, ByPriority: byPriority}
+	d.Planner = jobs.Planner{Cluster: g.cluster, Options: victims.Options{ByPriority: byPriority}}
 	d.Job.Key, d.Job.Application, d.Job.Queue, d.Job.Priority = "job", "job", asks, int32(g.priorities)
 	d.Job.PendingSince = workload.Now.Add(-time.Hour)
 	if domain {

@@ -10,6 +10,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -116,16 +117,27 @@ type asked struct {
 
 // OfAsk reads what there is for an ask.
 func OfAsk(p *victims.Planner, ask *victims.Ask, now time.Time) (*Facts, error) {
-	if p.Predicate != nil || p.SameNode || ask.RequiredNode != "" {
+	if p.Predicate != nil || p.VictimsOnNode || ask.RequiredNode != "" {
 		return nil, fmt.Errorf("%w: an option of the ask", ErrModel)
 	}
 	a := asked{leaf: ask.Queue, priority: int64(ask.Priority), application: ask.Application, class: ask.Class}
 	a.sum = widened(ask.Size, p.Cluster.Schema().Len())
 	a.most = a.sum
 	if p.Blockers != nil {
-		a.blockers = func(n victims.NodeID) []victims.TaskID { return p.Blockers(nil, ask, n) }
+		a.blockers = func(n victims.NodeID) []victims.TaskID {
+			q := ask.Question(p.Cluster, now)
+			q.Node = n
+			return p.Blockers(nil, q)
+		}
 	}
-	return read(p.Cluster, &p.Rules, &a, now)
+	return read(p.Cluster, &p.Options, &a, now)
+}
+
+// ofClass returns the question whether those of a class may run on a node.
+func ofClass(c *victims.Cluster, class int, n victims.NodeID) *victims.Question {
+	q := (&victims.Ask{Class: class}).Question(c, time.Time{})
+	q.Node = n
+	return q
 }
 
 // widened returns a copy of v with an amount of every type.
@@ -135,7 +147,7 @@ func widened(v []int64, types int) []int64 {
 	return w
 }
 
-func read(c *victims.Cluster, r *victims.Rules, a *asked, now time.Time) (*Facts, error) {
+func read(c *victims.Cluster, r *victims.Options, a *asked, now time.Time) (*Facts, error) {
 	if r.Exempt != nil || r.Scarce != nil {
 		return nil, fmt.Errorf("%w: exemptions, scarce types", ErrModel)
 	}
@@ -159,7 +171,7 @@ func read(c *victims.Cluster, r *victims.Rules, a *asked, now time.Time) (*Facts
 	f.choose(r, a, own, needy)
 	f.need(a, own, needy)
 	if f.Refused == "" {
-		f.bound(own || a.byPriority && r.OwnLeaf != victims.OwnNever)
+		f.bound(own || a.byPriority && cmp.Or(r.WithinQueue, queue.Never) != queue.Never)
 	}
 	return f, nil
 }
@@ -194,7 +206,7 @@ func (f *Facts) readQueues(tree *queue.Tree) error {
 }
 
 // readNodes reads nodes as if nothing ran. Blockers are rows until the tasks are read.
-func (f *Facts) readNodes(c *victims.Cluster, r *victims.Rules, a *asked) {
+func (f *Facts) readNodes(c *victims.Cluster, r *victims.Options, a *asked) {
 	f.Capacity = make([]int64, f.Types)
 	for n := range c.Nodes() {
 		node := c.Node(n)
@@ -205,7 +217,7 @@ func (f *Facts) readNodes(c *victims.Cluster, r *victims.Rules, a *asked) {
 		f.Nodes = append(f.Nodes, n)
 		f.Free = append(f.Free, free)
 		f.On = append(f.On, nil)
-		f.Open = append(f.Open, !node.Unschedulable && node.ReservedFor == "" && (a.job || r.Filter == nil || r.Filter(a.class, n)))
+		f.Open = append(f.Open, !node.Unschedulable && node.ReservedFor == "" && (a.job || r.Filter == nil || r.Filter(ofClass(c, a.class, n))))
 		var blockers []int
 		if a.blockers != nil {
 			for _, id := range a.blockers(n) {
@@ -216,7 +228,7 @@ func (f *Facts) readNodes(c *victims.Cluster, r *victims.Rules, a *asked) {
 	}
 }
 
-func (f *Facts) readTasks(c *victims.Cluster, r *victims.Rules, a *asked, now time.Time) error {
+func (f *Facts) readTasks(c *victims.Cluster, r *victims.Options, a *asked, now time.Time) error {
 	gangs, budgets := make(map[string]int), make(map[string]int)
 	index := make(map[victims.TaskID]int)
 	for id := range c.Tasks() {
@@ -322,7 +334,7 @@ func (f *Facts) depth(q int) (d int) {
 const none = -1
 
 // gate is law 4. It returns whether only the own leaf may give, and the needy queue.
-func (f *Facts) gate(r *victims.Rules, a *asked) (own bool, needy int, err error) {
+func (f *Facts) gate(r *victims.Options, a *asked) (own bool, needy int, err error) {
 	if a.byPriority {
 		return false, none, nil
 	}
@@ -343,16 +355,16 @@ func (f *Facts) gate(r *victims.Rules, a *asked) (own bool, needy int, err error
 		}
 	}
 	switch entitled = entitled && under; {
-	case entitled && r.OwnLeaf != victims.OwnNever, r.OwnLeaf == victims.OwnBranch:
+	case entitled && cmp.Or(r.WithinQueue, queue.Never) != queue.Never, r.WithinQueue == queue.Branch:
 		return false, none, fmt.Errorf("%w: the own leaf beside others", ErrModel)
-	case !entitled && r.OwnLeaf == victims.OwnNever:
+	case !entitled && cmp.Or(r.WithinQueue, queue.Never) == queue.Never:
 		f.Refused = "law 4"
 	}
 	return !entitled, needy, nil
 }
 
 // choose says who may go, and works out ranks.
-func (f *Facts) choose(r *victims.Rules, a *asked, own bool, needy int) {
+func (f *Facts) choose(r *victims.Options, a *asked, own bool, needy int) {
 	for i := range f.Tasks {
 		t := &f.Tasks[i]
 		// Both are lifted to below their common ancestor.

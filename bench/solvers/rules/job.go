@@ -56,7 +56,7 @@ func OfJob(p *jobs.Planner, job *victims.Ask, now time.Time) (*Job, error) {
 			a.most[t] = max(a.most[t], v)
 		}
 	}
-	facts, err := read(c, &p.Rules, &a, now)
+	facts, err := read(c, &p.Options, &a, now)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func OfJob(p *jobs.Planner, job *victims.Ask, now time.Time) (*Job, error) {
 		size := widened(m.Size, types)
 		var allowed []bool
 		for at, n := range facts.Nodes {
-			allowed = append(allowed, facts.Open[at] && (p.Filter == nil || p.Filter(m.Class, n)))
+			allowed = append(allowed, facts.Open[at] && (p.Filter == nil || p.Filter(ofClass(p.Cluster, m.Class, n))))
 		}
 		k := slices.IndexFunc(j.Classes, func(c Class) bool { return slices.Equal(c.Size, size) && slices.Equal(c.Allowed, allowed) })
 		if k < 0 {
@@ -203,7 +203,7 @@ func (j *Job) Plan(c *victims.Cluster, p *Placed) jobs.Plan {
 		}
 		left[k][n]--
 		id := j.Facts.Nodes[n]
-		plan.Placements = append(plan.Placements, jobs.Placement{Member: m, Key: j.source.Members[m].Key, Node: id, Place: c.NodeName(id)})
+		plan.Placements = append(plan.Placements, victims.Place{Member: m, Key: j.source.Members[m].Key, Node: id, NodeName: c.NodeName(id)})
 	}
 	return plan
 }

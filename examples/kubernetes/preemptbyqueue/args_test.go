@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
-
-	"github.com/go-preempt/preempt/victims"
 )
 
 func unknown(text string) *runtime.Unknown {
@@ -28,7 +27,7 @@ func TestDefaults(t *testing.T) {
 	s, err := defaults().check()
 	require.NoError(t, err)
 	require.Equal(t, 1, s.tree.Len(), "without queues all pods are in the root")
-	require.Equal(t, victims.OwnMet, s.ownLeaf)
+	require.Equal(t, queue.Met, s.ownLeaf)
 	require.Equal(t, time.Duration(0), *s.tree.Policies(s.def).PreemptionDelay)
 	require.False(t, s.maxes)
 }

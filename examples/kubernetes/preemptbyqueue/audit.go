@@ -56,7 +56,7 @@ func (c *core) settle(places map[string]string, now time.Time) {
 		p := &plan.Placements[i]
 		place := places[plan.Job.Members[p.Member].Key]
 		if id, ok := c.cluster.LookupNode(place); ok {
-			p.Node, p.Place = id, place
+			p.Node, p.NodeName = id, place
 		}
 	}
 	if found := c.jobAuditor.Audit(nil, plan, now); len(found) > 0 {

@@ -122,20 +122,20 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	}
 	c.current.Store(s)
 	c.observeMaxes(time.Now())
-	rules := victims.Rules{StrictPriority: s.args.StrictPriority, OwnLeaf: s.ownLeaf}
-	rules.Filter = func(class int, n victims.NodeID) bool { return c.cycle.lets(class, n) }
-	fits := func(p *victims.Placing) bool { return c.cycle.fits(p) }
-	c.planner = victims.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget, Predicate: fits}
-	c.auditor = victims.Auditor{Cluster: c.cluster, Rules: rules, Predicate: fits}
+	rules := victims.Options{StrictPriority: s.args.StrictPriority, WithinQueue: s.ownLeaf, Steps: s.args.Budget}
+	rules.Filter = func(q *victims.Question) bool { return c.cycle.lets(q) }
+	rules.Predicate = func(q *victims.Question) bool { return c.cycle.fits(q) }
+	c.planner = victims.Planner{Cluster: c.cluster, Options: rules}
+	c.auditor = victims.Auditor{Cluster: c.cluster, Options: rules}
 	c.movers.left = map[string]mover{}
 	c.movers.planner.Asks, c.movers.auditor.Asks = &c.planner, &c.auditor
-	rules.Filter = func(class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) }
-	rules.Exempt = c.exempt
-	c.jobPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}
-	c.jobAuditor = jobs.Auditor{Cluster: c.cluster, Rules: rules}
-	rules.Filter, rules.Exempt = func(class int, n victims.NodeID) bool { return c.workload.mayRun(class, n) }, nil
-	c.jointPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}
-	c.jointAuditor = jobs.Auditor{Cluster: c.cluster, Rules: rules}
+	rules.Filter = func(q *victims.Question) bool { return c.gang.mayRun(q) }
+	rules.Exempt, rules.Predicate = c.exempt, nil
+	c.jobPlanner = jobs.Planner{Cluster: c.cluster, Options: rules}
+	c.jobAuditor = jobs.Auditor{Cluster: c.cluster, Options: rules}
+	rules.Filter, rules.Exempt = func(q *victims.Question) bool { return c.workload.mayRun(q) }, nil
+	c.jointPlanner = jobs.Planner{Cluster: c.cluster, Options: rules}
+	c.jointAuditor = jobs.Auditor{Cluster: c.cluster, Options: rules}
 	c.count(s.scarce)
 	return c
 }

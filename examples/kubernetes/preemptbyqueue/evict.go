@@ -317,7 +317,7 @@ func isLasting(err error) bool {
 
 // exempt protects the pods of a priority class that tolerates the preemptor, and those
 // that the API does not delete. The tag of a task is the number of its class.
-func (c *core) exempt(e victims.Exemption) (until time.Time, exempt bool) {
+func (c *core) exempt(e *victims.Question) (until time.Time, exempt bool) {
 	class := c.lookup.class(e.Cluster.Tag(e.Task))
 	until, exempt = class.Policy.Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 	if len(c.balked) == 0 || exempt && until.IsZero() {

@@ -53,8 +53,8 @@ type placing struct {
 }
 
 // is reports whether a question is this one, of a version of its cluster.
-func (q *placing) is(of victims.Version, p *victims.Placing) bool {
-	return q.version == of && q.node == p.Node && q.coming == p.Coming && slices.Equal(q.victims, p.Victims)
+func (q *placing) is(of victims.Version, p *victims.Question) bool {
+	return q.version == of && q.node == p.Node && q.coming == p.AfterVictims && slices.Equal(q.victims, p.Victims)
 }
 
 // node returns a node of the snapshot.
@@ -99,12 +99,12 @@ func (y *cycle) mayBeBlocked() bool {
 
 // blockers appends to dst the pods that hold a host port of the pod, and those that
 // a required anti-affinity to the same node keeps apart from it.
-func (y *cycle) blockers(dst []victims.TaskID, ask *victims.Ask, n victims.NodeID) []victims.TaskID {
-	if isSuccessor(ask.Key) {
+func (y *cycle) blockers(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+	if isSuccessor(q.Ask.Key) {
 		return dst // see lets
 	}
 	ports := util.GetHostPorts(y.pod)
-	info, err := y.node(n)
+	info, err := y.node(q.Node)
 	if err != nil {
 		return dst
 	}
@@ -169,19 +169,19 @@ func (y *cycle) namespaceLabels(namespace string) labels.Set {
 //
 // The audit asks about the plan that the planner has asked about a moment ago. The
 // snapshot is the same, and so is the answer.
-func (y *cycle) fits(p *victims.Placing) bool {
+func (y *cycle) fits(p *victims.Question) bool {
 	if y.accepted.is(p.Cluster.Version(), p) {
 		return true
 	}
 	if !y.try(p) {
 		return false
 	}
-	y.accepted = placing{p.Cluster.Version(), p.Node, p.Coming, append(y.accepted.victims[:0], p.Victims...)}
+	y.accepted = placing{p.Cluster.Version(), p.Node, p.AfterVictims, append(y.accepted.victims[:0], p.Victims...)}
 	return true
 }
 
 // try is fits, asked for the first time.
-func (y *cycle) try(p *victims.Placing) bool {
+func (y *cycle) try(p *victims.Question) bool {
 	info, state, ok := y.without(p)
 	return ok && y.filters(state, info)
 }
@@ -189,14 +189,14 @@ func (y *cycle) try(p *victims.Placing) bool {
 // without returns a node, and the state of the Filter plugins, as they are once the victims
 // of a plan have gone, and what leaves the node already if the moment is that. Who has moved
 // has arrived.
-func (y *cycle) without(p *victims.Placing) (info fwk.NodeInfo, state fwk.CycleState, ok bool) {
+func (y *cycle) without(p *victims.Question) (info fwk.NodeInfo, state fwk.CycleState, ok bool) {
 	info, err := y.node(p.Node)
 	if err != nil {
 		return nil, nil, false
 	}
 	info, state = info.Snapshot(), y.state.Clone()
 	var gone []string
-	if p.Coming {
+	if p.AfterVictims {
 		gone = goingFrom(p.Cluster, p.Node)
 	}
 	for _, t := range p.Victims {

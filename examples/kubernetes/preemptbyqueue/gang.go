@@ -134,9 +134,9 @@ func (g *gang) class(pod *v1.Pod) int {
 
 // mayRun reports whether the members of a class may ever run on a node. Other Filter
 // plugins are asked about the plan as a whole.
-func (g *gang) mayRun(class int, n victims.NodeID) bool {
-	info, err := g.plugin.core.cycle.node(n)
-	pod := g.pods[g.job.Members[class].Key]
+func (g *gang) mayRun(q *victims.Question) bool {
+	info, err := g.plugin.core.cycle.node(q.Node)
+	pod := g.pods[g.job.Members[q.Member.Class].Key]
 	if err != nil || pod == nil {
 		return err == nil
 	}
@@ -294,7 +294,7 @@ func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc, of 
 }
 
 // eviction returns what is to be done for a plan that is not applied yet.
-func (g *gang) eviction(granted []victims.Place) *eviction {
+func (g *gang) eviction(granted []victims.ChangePlace) *eviction {
 	c := g.plugin.core
 	plan := &c.jobDecision.Plan
 	e := &eviction{note: c.entitlement(granted[0].Ask), kind: string(fwk.PodGroupKeyType), uid: g.uid}

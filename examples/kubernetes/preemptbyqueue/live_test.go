@@ -293,9 +293,9 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 	}
 	all := map[string]string{}
 	for _, p := range waiting {
-		c.planner.Filter = func(_ int, n victims.NodeID) bool { return tolerates(p, n) }
-		c.planner.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			for _, pi := range infos[c.cluster.NodeName(n)].GetPods() {
+		c.planner.Filter = func(q *victims.Question) bool { return tolerates(p, q.Node) }
+		c.planner.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			for _, pi := range infos[c.cluster.NodeName(q.Node)].GetPods() {
 				if id, ok := c.cluster.Lookup(key(pi.GetPod())); ok && conflict(portsOf(pi.GetPod()), util.GetHostPorts(p)) {
 					dst = append(dst, id)
 				}
@@ -316,7 +316,7 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 		}
 		all[name(p)] = decided(c.decision.Outcome, keys)
 	}
-	c.jobPlanner.Filter = func(_ int, n victims.NodeID) bool { return tolerates(members[0], n) }
+	c.jobPlanner.Filter = func(q *victims.Question) bool { return tolerates(members[0], q.Node) }
 	job := victims.Ask{Key: "ns/g2", MinMembers: 2}
 	for _, p := range members {
 		ask, err := c.ask(p)

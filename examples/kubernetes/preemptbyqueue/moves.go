@@ -121,19 +121,19 @@ func (c *core) move(ask *victims.Ask, now time.Time) bool {
 
 // lets is Filter of the planner: whether a pod of a class may run on a node. A mover has to
 // find room as the node is.
-func (y *cycle) lets(class int, n victims.NodeID) bool {
-	if class == 0 {
-		return y.mayRun(n)
+func (y *cycle) lets(q *victims.Question) bool {
+	if q.Member.Class == 0 {
+		return y.mayRun(q.Node)
 	}
-	m := y.mover(y.ofClass(class))
+	m := y.mover(y.ofClass(q.Member.Class))
 	if m == nil {
 		return false
 	}
-	if _, said := m.said[n]; !said && y.questions >= mostMoverQuestions {
+	if _, said := m.said[q.Node]; !said && y.questions >= mostMoverQuestions {
 		return false
 	}
 	before := len(m.said)
-	takes := m.statusOn(n).IsSuccess()
+	takes := m.statusOn(q.Node).IsSuccess()
 	y.questions += len(m.said) - before
 	return takes
 }

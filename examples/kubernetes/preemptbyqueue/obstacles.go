@@ -55,18 +55,18 @@ func (c *core) searchObstacles(ask *victims.Ask, now time.Time) (bool, error) {
 
 // obstaclesOn appends to dst what blocks a node: what blockers names, and what only the
 // Filter plugins know.
-func (y *cycle) obstaclesOn(dst []victims.TaskID, ask *victims.Ask, n victims.NodeID) []victims.TaskID {
-	if isSuccessor(ask.Key) {
+func (y *cycle) obstaclesOn(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+	if isSuccessor(q.Ask.Key) {
 		return dst // see lets
 	}
 	o := &y.core.obstacles
-	found, ok := o.found[n]
+	found, ok := o.found[q.Node]
 	if !ok {
-		found = y.blockers(nil, ask, n)
-		if y.refusedFor(n) {
-			found = append(found, y.findObstacles(n)...)
+		found = y.blockers(nil, q)
+		if y.refusedFor(q.Node) {
+			found = append(found, y.findObstacles(q.Node)...)
 		}
-		o.found[n] = found
+		o.found[q.Node] = found
 	}
 	return append(dst, found...)
 }

@@ -165,14 +165,14 @@ func (c *core) infos() (list []fwk.NodeInfo, err error) {
 // them. It returns what is to be done, or nil.
 func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
 	c, tree := pl.core, fresh.queues().tree
-	rules := quota.Rules{Enforced: c.quotas.timing.Running}
-	enforcer := quota.Enforcer{Cluster: fresh.cluster, Rules: rules, Steps: c.args.Budget}
+	options := victims.Options{Enforced: c.quotas.timing.Running, Steps: c.args.Budget}
+	enforcer := quota.Enforcer{Cluster: fresh.cluster, Options: options}
 	var o quota.Outcome
 	if err := enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {
 		c.log.Error(err, "Max not enforced")
 		return nil
 	}
-	auditor := quota.Auditor{Cluster: fresh.cluster, Rules: rules}
+	auditor := quota.Auditor{Cluster: fresh.cluster, Options: options}
 	if found := auditor.Audit(nil, &o); len(found) > 0 {
 		for _, v := range found {
 			violations.WithLabelValues(v.Law).Inc()

@@ -3,6 +3,7 @@
 package preemptbyqueue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,7 +14,6 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 )
 
 // A setup is what arguments mean.
@@ -22,7 +22,7 @@ type setup struct {
 	root    queue.Config // of the tree
 	tree    *queue.Tree
 	def     queue.ID // the leaf of pods that name none
-	ownLeaf victims.OwnLeaf
+	ownLeaf queue.WithinQueue
 	scarce  *resources.Mask // that the arguments list; nil: they have a word
 	maxes   bool            // some queue has a max
 	plain   bool            // there is one queue, in which a pod may take from lower priorities
@@ -56,12 +56,7 @@ func (a *Args) check() (*setup, error) {
 // setup works out what arguments mean with some queues. The error tells the mistakes that
 // were found before as well.
 func (a *Args) setup(schema *resources.Schema, root queue.Config, mistakes []error) (*setup, error) {
-	s := &setup{args: a, root: root}
-	for o := victims.OwnNever; o <= victims.OwnBranch; o++ {
-		if o.String() == a.OwnLeaf {
-			s.ownLeaf = o
-		}
-	}
+	s := &setup{args: a, root: root, ownLeaf: cmp.Or(queue.WithinQueue(a.OwnLeaf), queue.Never)}
 	var err error
 	if s.scarce, err = a.Scarce.mask(schema); err != nil {
 		mistakes = append(mistakes, err)
@@ -88,7 +83,7 @@ func (s *setup) isPlain() bool {
 	if within := s.tree.Policies(queue.Root).WithinQueue; within != "" {
 		return s.tree.IsLeaf(queue.Root) && within != queue.Never
 	}
-	return s.tree.IsLeaf(queue.Root) && s.ownLeaf != victims.OwnNever
+	return s.tree.IsLeaf(queue.Root) && s.ownLeaf != queue.Never
 }
 
 // checkScalars returns what is wrong with single values.
@@ -103,7 +98,7 @@ func (a *Args) checkScalars() (mistakes []error) {
 	if a.OwnLeaf == "any" {
 		mistakes = append(mistakes, errors.New("ownLeaf: any is gone, for it let pods replace each other for ever: use met"))
 	} else {
-		one("ownLeaf", a.OwnLeaf, victims.OwnNever.String(), victims.OwnMet.String(), victims.OwnBranch.String())
+		one("ownLeaf", a.OwnLeaf, string(queue.Never), string(queue.Met), string(queue.Branch))
 	}
 	if ns, name, ok := strings.Cut(a.QueuesConfigMap, "/"); a.QueuesConfigMap != "" && (!ok || ns == "" || name == "") {
 		mistakes = append(mistakes, fmt.Errorf("queuesConfigMap: %q is no namespace/name", a.QueuesConfigMap))

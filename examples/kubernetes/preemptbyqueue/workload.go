@@ -203,9 +203,9 @@ func (w *workload) cycle(i int) (*cycle, error) {
 }
 
 // mayRun is Filter of the planner.
-func (w *workload) mayRun(class int, n victims.NodeID) bool {
-	y, err := w.cycle(class)
-	return err == nil && y.mayRun(n)
+func (w *workload) mayRun(q *victims.Question) bool {
+	y, err := w.cycle(q.Member.Class)
+	return err == nil && y.mayRun(q.Node)
 }
 
 // accepted asks the Filter plugins about the places of a joint plan, which the cluster has
@@ -229,7 +229,7 @@ func (w *workload) accepted() bool {
 // fits asks the Filter plugins about one place.
 func (w *workload) fits(y *cycle, i int, n victims.NodeID) bool {
 	c := w.plugin.core
-	info, state, ok := y.without(&victims.Placing{Cluster: y.core.cluster, Node: n, Coming: true, Victims: w.victims(n)})
+	info, state, ok := y.without(&victims.Question{Cluster: y.core.cluster, Node: n, AfterVictims: true, Victims: w.victims(n)})
 	if !ok {
 		return false
 	}
@@ -363,7 +363,7 @@ func (w *workload) eviction() (e *eviction, of []victims.Victim, patience time.D
 		for _, at := range part.Plan.Placements {
 			pod := w.pods[part.Asks[at.Member]]
 			e.keys, e.pods = append(e.keys, at.Key), append(e.pods, pod.DeepCopy())
-			patience = max(patience, w.plugin.patience(part.Outcome, at.Place))
+			patience = max(patience, w.plugin.patience(part.Outcome, at.NodeName))
 		}
 		e.addAll(w.plugin.handle, part.Plan.Victims)
 		of = append(of, part.Plan.Victims...)

@@ -28,7 +28,8 @@ func (q *question) decide(full bool) (*mirror, *pv.Decision, bool) {
 	m, err := mirrorFor(q, full)
 	if err == nil {
 		ask := m.asked(q.ask, q.app.queue)
-		planner := pv.Planner{Cluster: m.cluster, Rules: engineRules, Compare: engineOrder}
+		planner := pv.Planner{Cluster: m.cluster, Options: engineRules}
+		planner.Compare = engineOrder
 		if ask.RequiredNode == "" {
 			planner.Predicate = m.predicate(q.ask)
 		}
@@ -107,12 +108,12 @@ func (m *mirror) mark(who []pv.Victim) (done []*Allocation, err error) {
 func (m *mirror) leafOf(v pv.Victim) *Queue { return m.byID[m.cluster.TaskView(v.Task).Queue] }
 
 // predicate asks the resource manager about a node with victims gone.
-func (m *mirror) predicate(ask *Allocation) func(*pv.Placing) bool {
+func (m *mirror) predicate(ask *Allocation) func(*pv.Question) bool {
 	plugin := plugins.GetResourceManagerCallbackPlugin()
 	if plugin == nil {
 		return nil
 	}
-	return func(p *pv.Placing) bool {
+	return func(p *pv.Question) bool {
 		node := m.cluster.NodeName(p.Node)
 		var there []*Allocation // those elsewhere make room under a max
 		for _, id := range p.Victims {

@@ -35,7 +35,7 @@ var (
 // their own application. And two ways to have the leaves of a tenant take from each other
 // that has the guarantee: by priority, or by shares of it.
 var (
-	engineRules  pv.Rules
+	engineRules  pv.Options
 	engineOrder  func(a, b *pv.Cost) int
 	engineShares bool
 )
@@ -44,13 +44,13 @@ func init() {
 	for option := range strings.SplitSeq(os.Getenv("PREEMPT_OPTIONS"), ",") {
 		switch option {
 		case "yunikorn":
-			engineRules.SameNode, engineRules.OwnApplication = true, true
+			engineRules.VictimsOnNode, engineRules.TakeOwnApplication = true, true
 			engineOrder = func(a, b *pv.Cost) int {
 				return cmp.Or(cmp.Compare(a.OptedOut, b.OptedOut), cmp.Compare(a.Originators, b.Originators),
 					cmp.Compare(a.Victims, b.Victims), cmp.Compare(a.Node, b.Node), a.Compare(b))
 			}
 		case "branch":
-			engineRules.OwnLeaf = pv.OwnBranch
+			engineRules.WithinQueue = "branch"
 		case "shares":
 			engineShares = true
 		}
@@ -129,7 +129,7 @@ func (s *engineStats) planned(m *mirror, p *pv.Plan) {
 	if !engineAudit {
 		return
 	}
-	auditor := pv.Auditor{Cluster: m.cluster, Rules: engineRules}
+	auditor := pv.Auditor{Cluster: m.cluster, Options: engineRules}
 	broken := make(map[string]bool)
 	for _, v := range auditor.Audit(nil, p, time.Now()) {
 		broken[v.Law] = true

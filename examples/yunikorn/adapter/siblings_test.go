@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/yunikorn-core/pkg/common/resources"
 
+	pq "github.com/go-preempt/preempt/queue"
 	pv "github.com/go-preempt/preempt/victims"
 )
 
@@ -25,7 +26,7 @@ func TestSiblings(t *testing.T) {
 		native   bool
 		one      string // what the leaf that uses all is guaranteed
 		shares   bool
-		own      pv.OwnLeaf
+		own      string
 		priority int32
 		plan     bool
 	}{
@@ -34,13 +35,13 @@ func TestSiblings(t *testing.T) {
 		{name: "the library", priority: 9},
 		{name: "the library, over its guarantee", one: "5", priority: 9},
 		{name: "shares", shares: true, plan: true},
-		{name: "own branch, equals", own: pv.OwnBranch},
-		{name: "own branch", own: pv.OwnBranch, priority: 9, plan: true},
-		{name: "own branch, over its guarantee", own: pv.OwnBranch, one: "5", priority: 9, plan: true},
+		{name: "own branch, equals", own: "branch"},
+		{name: "own branch", own: "branch", priority: 9, plan: true},
+		{name: "own branch, over its guarantee", own: "branch", one: "5", priority: 9, plan: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			rules := engineRules
-			EngineNative, engineShares, engineRules.OwnLeaf = test.native, test.shares, test.own
+			EngineNative, engineShares, engineRules.WithinQueue = test.native, test.shares, pq.WithinQueue(test.own)
 			defer func() { EngineNative, engineShares, engineRules = false, false, rules }()
 			size := map[string]resources.Quantity{"first": 5}
 			queues := NewAppQueueMapping()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -234,9 +235,9 @@ func (r *runner) scarce() *resources.Mask {
 // setPlanner sets the options of a planner for the asks of the document.
 func (r *runner) setPlanner(p *victims.Planner) {
 	p.Cluster, p.StrictPriority = r.cluster, r.doc.Options.StrictPriority
-	p.OwnLeaf = ownLeafOf[r.doc.Options.OwnLeaf]
+	p.WithinQueue = ownLeafOf[r.doc.Options.OwnLeaf]
 	p.Scarce = r.scarce()
-	p.SameNode, p.OwnApplication = r.doc.Options.SameNode, r.doc.Options.OwnApplication
+	p.VictimsOnNode, p.TakeOwnApplication = r.doc.Options.SameNode, r.doc.Options.OwnApplication
 	if r.doc.Options.Toleration {
 		p.Exempt = r.exempt
 	}
@@ -247,11 +248,11 @@ func (r *runner) setPlanner(p *victims.Planner) {
 func (r *runner) aim(p *victims.Planner, a *Ask) {
 	p.Filter, p.Blockers = nil, nil
 	if len(a.NodeSelector) > 0 {
-		p.Filter = func(_ int, n victims.NodeID) bool { return r.selects(a.NodeSelector, n) }
+		p.Filter = func(q *victims.Question) bool { return r.selects(a.NodeSelector, q.Node) }
 	}
 	if len(a.Ports) > 0 {
-		p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			return r.blockers(dst, a.Ports, n)
+		p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			return r.blockers(dst, a.Ports, q.Node)
 		}
 	}
 	if r.doc.Options.moves() {
@@ -260,7 +261,7 @@ func (r *runner) aim(p *victims.Planner, a *Ask) {
 }
 
 // The words of a document as package victims has them.
-var ownLeafOf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.OwnMet, "branch": victims.OwnBranch}
+var ownLeafOf = map[string]queue.WithinQueue{"": queue.Never, "met": queue.Met, "branch": queue.Branch}
 
 const byPriority = "priority" // Options.JobTrigger
 

@@ -335,7 +335,7 @@ func (r *runner) class(name string) toleration.Class { return r.classes[name] }
 
 // exempt is the exemption function of everything that plans, where toleration
 // is on: the policy of the victim's class against the preemptor's priority.
-func (r *runner) exempt(e victims.Exemption) (until time.Time, exempt bool) {
+func (r *runner) exempt(e *victims.Question) (until time.Time, exempt bool) {
 	return r.policies[e.Cluster.Key(e.Task)].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 }
 

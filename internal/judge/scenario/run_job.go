@@ -121,11 +121,12 @@ func (r *runner) job(i int, q *Request) error {
 // that have all the labels which they select.
 func (r *runner) jobPlanner(j *Job) jobs.Planner {
 	p := jobs.Planner{
-		Cluster: r.cluster, Admit: r.admit(), ByPriority: r.doc.Options.JobTrigger == byPriority,
-		Rules: victims.Rules{
-			StrictPriority: r.doc.Options.StrictPriority, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
+		Cluster: r.cluster,
+		Options: victims.Options{
+			Admit: r.admit(), ByPriority: r.doc.Options.JobTrigger == byPriority,
+			StrictPriority: r.doc.Options.StrictPriority, WithinQueue: ownLeafOf[r.doc.Options.OwnLeaf],
 			Exempt: r.planner.Exempt, Scarce: r.scarce(),
-			Filter: func(class int, n victims.NodeID) bool { return r.selects(j.Members[class].NodeSelector, n) },
+			Filter: func(q *victims.Question) bool { return r.selects(j.Members[q.Member.Class].NodeSelector, q.Node) },
 		},
 	}
 	if r.doc.Options.moves() {
@@ -201,7 +202,7 @@ func (r *runner) addMembers(j *Job, job *victims.Ask) error {
 			continue
 		}
 		since := r.now.Add(-defaultAge)
-		err := r.addPlaced(job, jobs.Placement{Member: i, Node: r.node(m.Node)}, since)
+		err := r.addPlaced(job, victims.Place{Member: i, Node: r.node(m.Node)}, since)
 		if err != nil {
 			return r.taskError(m.At, m.Key, m.Resources, err)
 		}
@@ -223,7 +224,7 @@ func (r *runner) placed(job *victims.Ask, key string) bool {
 }
 
 // addPlaced adds a member as a task that runs since some instant.
-func (r *runner) addPlaced(job *victims.Ask, at jobs.Placement, since time.Time) error {
+func (r *runner) addPlaced(job *victims.Ask, at victims.Place, since time.Time) error {
 	m := &job.Members[at.Member]
 	_, err := r.cluster.AddTask(&victims.Task{
 		Key: m.Key, Application: job.Application, Queue: job.Queue, Node: at.Node, Size: m.Size,

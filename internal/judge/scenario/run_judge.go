@@ -93,7 +93,7 @@ func (j *Judged) refusal(ours victims.Outcome, proven bool) {
 // that has decided the ask.
 func (r *runner) auditAsk(j *Judged, plan *victims.Plan) {
 	auditor := victims.Auditor{
-		Cluster: r.cluster, Rules: r.planner.Rules, Blockers: r.planner.Blockers,
+		Cluster: r.cluster, Options: r.planner.Options,
 	}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		j.breaks(v)
@@ -111,7 +111,7 @@ func (j *Judged) breaks(v victims.Violation) {
 func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
 	var planner victims.Planner
 	r.setPlanner(&planner)
-	planner.Filter = func(_ int, n victims.NodeID) bool { return n == plan.Node }
+	planner.Filter = func(q *victims.Question) bool { return q.Node == plan.Node }
 	planner.Blockers, planner.Exempt = r.planner.Blockers, p.sparesOthers
 	var d victims.Decision
 	if err := planner.Decide(&d, &plan.Ask, r.now); err != nil {
@@ -122,7 +122,7 @@ func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
 }
 
 // sparesOthers exempts all tasks but the victims of a proposal.
-func (p *Proposal) sparesOthers(e victims.Exemption) (until time.Time, exempt bool) {
+func (p *Proposal) sparesOthers(e *victims.Question) (until time.Time, exempt bool) {
 	return time.Time{}, !p.takes(e.Cluster.Key(e.Task))
 }
 
@@ -174,7 +174,7 @@ func (r *runner) jobPlanOf(job *victims.Ask, p *Proposal) (*jobs.Plan, error) {
 	for i := range job.Members {
 		if name, ok := p.Placements[job.Members[i].Key]; ok {
 			further := len(plan.Placements) >= missing
-			plan.Placements = append(plan.Placements, jobs.Placement{Member: i, Node: r.node(name), Further: further})
+			plan.Placements = append(plan.Placements, victims.Place{Member: i, Node: r.node(name), Extra: further})
 		}
 	}
 	if len(plan.Placements) < len(p.Placements) {
@@ -195,7 +195,7 @@ func (r *runner) leaves(key string) bool {
 // auditJob notes the laws that a plan breaks.
 func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
 	p := r.jobPlanner(job)
-	auditor := jobs.Auditor{Cluster: r.cluster, ByPriority: p.ByPriority, Rules: p.Rules, Admit: p.Admit}
+	auditor := jobs.Auditor{Cluster: r.cluster, Options: p.Options}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		j.breaks(v)
 	}
@@ -211,8 +211,8 @@ func (r *runner) priceJob(j *Judged, plan *jobs.Plan, q *Request) error {
 	}
 	planner := r.jobPlanner(q.Job)
 	planner.Exempt = q.Proposed.sparesOthers
-	planner.Filter = func(class int, node victims.NodeID) bool {
-		there := func(at jobs.Placement) bool { return at.Member == class && at.Node == node }
+	planner.Filter = func(q *victims.Question) bool {
+		there := func(at victims.Place) bool { return at.Member == q.Member.Class && at.Node == q.Node }
 		return slices.ContainsFunc(plan.Placements, there)
 	}
 	var d jobs.Decision

@@ -21,14 +21,14 @@ func (r *runner) explained() bool { return r.explain != nil && r.explain(len(r.s
 // keptFrom returns, for each running task that a plan for a job does not take, the
 // first law that it alone would break as a victim. Who breaks none is left out.
 func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Violation) {
-	auditor := jobs.Auditor{Cluster: r.cluster, ByPriority: planner.ByPriority, Rules: planner.Rules, Admit: planner.Admit}
+	auditor := jobs.Auditor{Cluster: r.cluster, Options: planner.Options}
 	auditor.Filter = nil // where members may run says nothing of tasks
 	plan := jobs.Plan{Job: p.Decision.Plan.Job}
 	var found []victims.Violation
 	for _, id := range r.others(p.Victims) {
 		t := r.cluster.TaskView(id)
 		// An audit needs a place to begin with; which one is of no matter here.
-		plan.Placements = append(plan.Placements[:0], jobs.Placement{Node: t.Node})
+		plan.Placements = append(plan.Placements[:0], victims.Place{Node: t.Node})
 		plan.Victims = append(plan.Victims[:0], victims.Victim{Task: id, Key: t.Key})
 		found = slices.DeleteFunc(auditor.Audit(found[:0], &plan, r.now), func(v victims.Violation) bool {
 			return slices.Contains(ofPlans, v.Law)
@@ -69,7 +69,7 @@ func (r *runner) required(d *jobs.Decision) (members []victims.Member) {
 	switch d.Outcome {
 	case victims.Preempts:
 		for _, at := range d.Plan.Placements {
-			if !at.Further {
+			if !at.Extra {
 				members = append(members, job.Members[at.Member])
 			}
 		}
@@ -86,7 +86,7 @@ func (r *runner) required(d *jobs.Decision) (members []victims.Member) {
 // keptWithin returns, for each running task that an enforcement does not take, the
 // first law that it would break beside the victims. Who breaks none is left out.
 func (r *runner) keptWithin(enforcer *quota.Enforcer, e *Enforced) (kept []victims.Violation) {
-	auditor := quota.Auditor{Cluster: r.cluster, Rules: enforcer.Rules}
+	auditor := quota.Auditor{Cluster: r.cluster, Options: enforcer.Options, Miss: enforcer.Miss}
 	trial := e.Outcome
 	var found []victims.Violation
 	for _, id := range r.others(e.Victims) {

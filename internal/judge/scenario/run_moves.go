@@ -49,24 +49,24 @@ func (r *runner) moveOptions() moves.Options {
 func (r *runner) aimMovers(p *victims.Planner) {
 	p.Filter = r.filterMovers(p.Filter)
 	blockers := p.Blockers
-	p.Blockers = func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+	p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 		switch {
-		case a.Class < 0:
-			return r.blockers(dst, r.portsOf(a.Key, a.Tag), n)
+		case q.Ask.Class < 0:
+			return r.blockers(dst, r.portsOf(q.Ask.Key, q.Ask.Tag), q.Node)
 		case blockers == nil:
 			return dst
 		}
-		return blockers(dst, a, n)
+		return blockers(dst, q)
 	}
 }
 
 // filterMovers lets movers run on the nodes that they select, and others as a filter says.
-func (r *runner) filterMovers(filter func(int, victims.NodeID) bool) func(int, victims.NodeID) bool {
-	return func(class int, n victims.NodeID) bool {
-		if class < 0 {
-			return r.selects(r.movers.selectors[-1-class], n)
+func (r *runner) filterMovers(filter func(*victims.Question) bool) func(*victims.Question) bool {
+	return func(q *victims.Question) bool {
+		if q.Member.Class < 0 {
+			return r.selects(r.movers.selectors[-1-q.Member.Class], q.Node)
 		}
-		return filter == nil || filter(class, n)
+		return filter == nil || filter(q)
 	}
 }
 

@@ -54,10 +54,9 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 		most = *q.EnforceQuota.Max
 	}
 	enforcer := quota.Enforcer{
-		Cluster: r.cluster, Order: orderOf[q.EnforceQuota.Order], Rules: quota.Rules{
-			Exact: q.EnforceQuota.Overshoot == OvershootExact,
-			Miss:  quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
-		},
+		Cluster: r.cluster, Order: orderOf[q.EnforceQuota.Order],
+		Options: victims.Options{NeverOvershoot: q.EnforceQuota.Overshoot == OvershootExact},
+		Miss:    quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
 	}
 	if err := r.show(i, Moment{Enforcer: &enforcer, Queue: id, Max: most}); err != nil {
 		return err

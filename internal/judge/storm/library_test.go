@@ -157,10 +157,10 @@ func (a *question) everywhere(members uint64, do func()) {
 // lawfulForJob returns the lawful plans with victims for a job, as sets of tasks.
 func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 	c := l.auditor.Cluster
-	a := jobs.Auditor{Cluster: c, ByPriority: q.byPriority}
+	a := jobs.Auditor{Cluster: c, Options: victims.Options{ByPriority: q.byPriority}}
 	a.Scarce = q.scarce()
 	if q.second {
-		a.OwnLeaf = q.own.ofLibrary()
+		a.WithinQueue = q.own.ofLibrary()
 	}
 	plan := l.jobPlan(q)
 	for set := uint64(1); set < 1<<len(q.Tasks); set++ {
@@ -181,7 +181,7 @@ func (l *library) jobPlan(q *question) jobs.Plan {
 	for member, i := range numbers(q.jobs[q.job]) {
 		for n, there := range q.there {
 			if there>>i&1 == 1 {
-				plan.Placements = append(plan.Placements, jobs.Placement{Member: member, Node: victims.NodeID(1 + n)})
+				plan.Placements = append(plan.Placements, victims.Place{Member: member, Node: victims.NodeID(1 + n)})
 			}
 		}
 	}
@@ -220,8 +220,8 @@ func (l *library) task(t *rapid.T, i int) victims.TaskID {
 	return id
 }
 
-func (o OwnLeaf) ofLibrary() victims.OwnLeaf {
-	return [...]victims.OwnLeaf{Never: victims.OwnNever, Met: victims.OwnMet, Branch: victims.OwnBranch}[o]
+func (o OwnLeaf) ofLibrary() queue.WithinQueue {
+	return [...]queue.WithinQueue{Never: queue.Never, Met: queue.Met, Branch: queue.Branch}[o]
 }
 
 // scarce returns the types whose guarantees count as the library has them.
@@ -409,7 +409,7 @@ func clusterOf(t *rapid.T, w *world) *library {
 			must(c.SetMinMembers(strconv.Itoa(n), minimum))
 		}
 	}
-	return &library{victims.Auditor{Cluster: c, Rules: victims.Rules{StrictPriority: w.Rules.Strict}}}
+	return &library{victims.Auditor{Cluster: c, Options: victims.Options{StrictPriority: w.Rules.Strict}}}
 }
 
 // rackOf returns the domains of a node.
@@ -447,9 +447,9 @@ func leafOf(w *world, tree *queue.Tree, q int) queue.ID {
 
 // lawful returns the lawful plans with victims, as sets of tasks.
 func (l *library) lawful(t *rapid.T, w *world, ask, node int, second bool) (sets []string) {
-	l.auditor.OwnLeaf, l.auditor.Scarce = victims.OwnNever, w.scarce()
+	l.auditor.WithinQueue, l.auditor.Scarce = queue.Never, w.scarce()
 	if second {
-		l.auditor.OwnLeaf = w.own[w.Tasks[ask].Leaf].ofLibrary()
+		l.auditor.WithinQueue = w.own[w.Tasks[ask].Leaf].ofLibrary()
 	}
 	for set := uint64(1); set < 1<<len(w.Tasks); set++ {
 		if set&^w.running != 0 {

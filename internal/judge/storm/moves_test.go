@@ -168,10 +168,10 @@ func (l *library) lawfulMoves(t *rapid.T, q *question, set uint64) bool {
 	if q.second {
 		own = q.own.ofLibrary()
 	}
-	l.auditor.OwnLeaf, l.auditor.Scarce = own, q.scarce()
+	l.auditor.WithinQueue, l.auditor.Scarce = own, q.scarce()
 	a := moves.Auditor{
 		Asks:    &l.auditor,
-		Jobs:    &jobs.Auditor{Cluster: l.auditor.Cluster, Rules: victims.Rules{OwnLeaf: own, Scarce: q.scarce()}, ByPriority: q.byPriority},
+		Jobs:    &jobs.Auditor{Cluster: l.auditor.Cluster, Options: victims.Options{WithinQueue: own, Scarce: q.scarce(), ByPriority: q.byPriority}},
 		Options: q.Rules.ofLibrary(),
 	}
 	var moved moves.Plan
@@ -236,11 +236,12 @@ func planWithMoves(t *rapid.T) int {
 
 // decide returns what package moves plans, or false if it refuses.
 func (l *library) decide(t *rapid.T, q *question) (s Step, ok bool) {
-	c, rules := l.auditor.Cluster, l.auditor.Rules
-	rules.OwnLeaf, rules.Scarce = q.own.ofLibrary(), q.scarce()
+	c, rules := l.auditor.Cluster, l.auditor.Options
+	rules.WithinQueue, rules.Scarce = q.own.ofLibrary(), q.scarce()
+	rules.ByPriority = q.byPriority
 	p := moves.Planner{
-		Asks:    &victims.Planner{Cluster: c, Rules: rules},
-		Jobs:    &jobs.Planner{Cluster: c, Rules: rules, ByPriority: q.byPriority},
+		Asks:    &victims.Planner{Cluster: c, Options: rules},
+		Jobs:    &jobs.Planner{Cluster: c, Options: rules},
 		Options: q.Rules.ofLibrary(),
 	}
 	var (
@@ -255,7 +256,7 @@ func (l *library) decide(t *rapid.T, q *question) (s Step, ok bool) {
 		plan, err = p.DecideJob(&d, &job, time.Unix(0, 0))
 		outcome, stops = d.Outcome, d.Plan.Victims
 		for _, at := range d.Plan.Placements {
-			if !at.Further { // the others start in free room, later
+			if !at.Extra { // the others start in free room, later
 				s.Tasks = append(s.Tasks, number(t, at.Key))
 				s.Nodes = append(s.Nodes, int(at.Node)-1)
 			}

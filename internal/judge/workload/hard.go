@@ -209,15 +209,15 @@ func (h Hard) Subject(c *victims.Cluster, k int64) *Subject {
 // set sets the options of a planner for asks of the workload.
 func (h Hard) set(p *victims.Planner) {
 	if h.Labels > 0 {
-		p.Filter = func(_ int, n victims.NodeID) bool { return int(n-1)%h.Labels == 0 }
+		p.Filter = func(q *victims.Question) bool { return int(q.Node-1)%h.Labels == 0 }
 	}
 	if h.OwnLeaf {
-		p.OwnLeaf = victims.OwnMet
+		p.WithinQueue = queue.Met
 	}
 	if h.Ports > 0 {
 		c := p.Cluster
-		p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			return h.addHolder(dst, c, n)
+		p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			return h.addHolder(dst, c, q.Node)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestHard(t *testing.T) {
 		t.Run(h.String(), func(t *testing.T) {
 			c := h.Build()
 			for _, k := range []int64{1, 3, 6} {
-				few := victims.Planner{Cluster: c, Audit: true}
+				few := victims.Planner{Cluster: c, Options: victims.Options{Audit: true}}
 				h.set(&few)
 				many := few
 				few.Steps, many.Steps = 1, 1<<25
@@ -199,7 +199,7 @@ func TestHard_LevelsInSequence(t *testing.T) {
 			victims.DefaultLevels(),
 		} {
 			var some, all victims.Decision
-			p := victims.Planner{Cluster: c, Levels: levels, Audit: true}
+			p := victims.Planner{Cluster: c, Options: victims.Options{Levels: levels, Audit: true}}
 			require.NoError(t, p.Decide(&some, &ask, Now))
 			p.Steps = 1 << 40
 			require.NoError(t, p.Decide(&all, &ask, Now))

@@ -61,7 +61,7 @@ func TestPruning(t *testing.T) {
 			c := w.Build()
 			for _, strict := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v/strict=%t", w, strict), func(t *testing.T) {
-					p := &victims.Planner{Cluster: c, Rules: victims.Rules{StrictPriority: strict}}
+					p := &victims.Planner{Cluster: c, Options: victims.Options{StrictPriority: strict}}
 					for _, k := range []int64{1, 2, 4, 10} {
 						ask := w.Ask(c, k)
 						checkPruning(t, p, &ask)
@@ -98,7 +98,7 @@ func propertyPruning(t *rapid.T) {
 	if rapid.Bool().Draw(t, "required") {
 		ask.RequiredNode = "n0"
 	}
-	p := &victims.Planner{Cluster: c, Rules: victims.Rules{StrictPriority: rapid.Bool().Draw(t, "strict")}}
+	p := &victims.Planner{Cluster: c, Options: victims.Options{StrictPriority: rapid.Bool().Draw(t, "strict")}}
 	pruned, exhaustive := bothWays(p, &ask)
 	a, b := &pruned.Decision, &exhaustive.Decision
 	switch {

@@ -139,14 +139,15 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 	SetMinimums(c, o.Minimums)
 	p := &victims.Planner{
-		Cluster: c, Levels: o.Levels,
-		Rules: victims.Rules{
-			StrictPriority: o.StrictPriority, Interval: o.Interval, OwnLeaf: OwnLeaves[o.OwnLeaf],
-			SameNode: o.SameNode, OwnApplication: o.OwnApplication, Scarce: o.Counting(c),
+		Cluster: c,
+		Options: victims.Options{
+			Levels:         o.Levels,
+			StrictPriority: o.StrictPriority, RetryInterval: o.Interval, WithinQueue: OwnLeaves[o.OwnLeaf],
+			VictimsOnNode: o.SameNode, TakeOwnApplication: o.OwnApplication, Scarce: o.Counting(c),
 		},
 	}
 	if o.Exempt != nil {
-		p.Exempt = func(e victims.Exemption) (time.Time, bool) {
+		p.Exempt = func(e *victims.Question) (time.Time, bool) {
 			at := Options{Now: e.Now, Exempt: o.Exempt}
 			return at.Exempts(e.Cluster.Key(e.Task))
 		}
@@ -169,7 +170,7 @@ func (o *Options) Counting(c *victims.Cluster) *resources.Mask {
 }
 
 // OwnLeaves are the words for what may be taken of the own leaf as package victims has them.
-var OwnLeaves = map[string]victims.OwnLeaf{"": victims.OwnNever, Met: victims.OwnMet, Branch: victims.OwnBranch}
+var OwnLeaves = map[string]queue.WithinQueue{"": queue.Never, Met: queue.Met, Branch: queue.Branch}
 
 // CasePlanner returns a planner for a case over a cluster that was built of its
 // world, with all that the case says: options, labels, ports and gangs.

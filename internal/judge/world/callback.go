@@ -12,9 +12,9 @@ import (
 // Filter returns the function of a caller that says where an ask may run: on
 // nodes that have the labels which it selects. The cluster is one of the world.
 // What a points to is the ask in question, and may be another for each decision.
-func (w *World) Filter(cluster *victims.Cluster, a *Ask) func(int, victims.NodeID) bool {
-	return func(_ int, id victims.NodeID) bool {
-		name := cluster.NodeName(id)
+func (w *World) Filter(cluster *victims.Cluster, a *Ask) func(*victims.Question) bool {
+	return func(q *victims.Question) bool {
+		name := cluster.NodeName(q.Node)
 		return slices.ContainsFunc(w.Nodes, func(n Node) bool { return n.Name == name && n.Has(a.Selector) })
 	}
 }
@@ -22,10 +22,10 @@ func (w *World) Filter(cluster *victims.Cluster, a *Ask) func(int, victims.NodeI
 // Blockers returns the function of a caller that names who must go from a node
 // for an ask to run there: tasks and grants that hold one of its ports.
 // Likewise for the ask that a points to.
-func (w *World) Blockers(cluster *victims.Cluster, a *Ask) func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID {
-	return func(dst []victims.TaskID, _ *victims.Ask, id victims.NodeID) []victims.TaskID {
+func (w *World) Blockers(cluster *victims.Cluster, a *Ask) func([]victims.TaskID, *victims.Question) []victims.TaskID {
+	return func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 		held := func(port string) bool { return slices.Contains(a.Ports, port) }
-		for t := range cluster.TasksOn(id) {
+		for t := range cluster.TasksOn(q.Node) {
 			if slices.ContainsFunc(w.ports(cluster.Key(t)), held) {
 				dst = append(dst, t)
 			}
@@ -35,12 +35,12 @@ func (w *World) Blockers(cluster *victims.Cluster, a *Ask) func([]victims.TaskID
 }
 
 // Filter is that of the world, for the ask of the case.
-func (c *Case) Filter(cluster *victims.Cluster) func(int, victims.NodeID) bool {
+func (c *Case) Filter(cluster *victims.Cluster) func(*victims.Question) bool {
 	return c.World.Filter(cluster, &c.Ask)
 }
 
 // Blockers is that of the world, for the ask of the case.
-func (c *Case) Blockers(cluster *victims.Cluster) func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID {
+func (c *Case) Blockers(cluster *victims.Cluster) func([]victims.TaskID, *victims.Question) []victims.TaskID {
 	return c.World.Blockers(cluster, &c.Ask)
 }
 
