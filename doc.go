@@ -14,9 +14,8 @@
 //	victims/cover  node-group fitting: the cheapest units, and their group, over your own types
 //	victims        tasks and nodes, the plan for an ask, the audit
 //	quota          enforcing a max that was lowered
-//	jobs           all-or-nothing plans for whole jobs
+//	jobs           all-or-nothing plans for whole jobs; asks and jobs that wait
 //	jobs/moves     plans in which tasks move instead of stopping
-//	jobs/pending   asks and jobs that wait, and which to decide again
 //
 // Package jobs/koordinator reads Koordinator's labels, victims/snapshot writes what a
 // planner sees as one file, and victims/preempttest tests your callbacks.
@@ -77,9 +76,10 @@
 //	// As victims go: cluster.StartReady(now, nil) starts whoever has room, jobs as a
 //	// whole. Or decide an ask again: it is refused, InFlight, until it fits.
 //
-// The program examples/minischeduler does all of it, with quotas and jobs. To begin
-// beside a live scheduler see docs/beside-a-live-scheduler.md; to share over several
-// clusters see docs/several-clusters.md.
+// A jobs.Pending holds asks and jobs that wait, and decides those for which that may help. The
+// program examples/minischeduler does all of it, with quotas. To begin beside a live scheduler
+// see docs/beside-a-live-scheduler.md; to share over several clusters see
+// docs/several-clusters.md.
 //
 // # What no compiler sees
 //

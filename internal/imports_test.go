@@ -36,9 +36,6 @@ var mayImport = map[string][]string{
 	// Plans in which tasks move, above asks and jobs.
 	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/trees", "internal/trigger"},
 
-	// What waits, above asks and jobs.
-	"jobs/pending": {"resources", "queue", "victims", "jobs", "internal/eligible", "internal/trigger"},
-
 	// It may import all of ours, and nothing of ours but examples imports it.
 	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/koordinator", "jobs/moves", "internal/judge/scenario", "internal/trees"},
 

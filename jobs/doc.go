@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package jobs places jobs as a whole or not at all, and says which running tasks should
-// stop for that. Use it for gangs, such as training jobs.
+// stop for that. Use it for gangs, such as training jobs. A [Pending] holds asks and gangs that
+// wait, and decides those for which that may help.
 //
 // # Use
 //
@@ -85,3 +86,4 @@ package jobs
 //	refuse.go           why there is no plan, and what would help
 //	refuse_count.go     which rules keep tasks
 //	describe.go         both in words, and for machines
+//	pending.go          what waits, and what of it to decide again

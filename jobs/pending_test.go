@@ -4,7 +4,9 @@ package jobs_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -12,7 +14,6 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/pending"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -42,7 +43,7 @@ func propertyPending(t *rapid.T) {
 			all = append(all, j)
 		}
 	}
-	waiting := pending.Jobs(&h.planner)
+	waiting := jobs.Pending{Planner: &h.planner}
 	for i := range all {
 		waiting.Add(all[i])
 	}
@@ -53,21 +54,24 @@ func propertyPending(t *rapid.T) {
 		}
 		twin := jobs.Planner{Cluster: h.cluster.Clone(), Options: h.planner.Options}
 		var want, got []string
-		for i := range all {
+		for ask := range waiting.All() {
+			if waits(twin.Cluster, ask) {
+				continue
+			}
 			var d jobs.Decision
-			require.NoError(t, twin.Decide(&d, &all[i], m.now))
-			if d.Outcome != victims.Refused {
+			require.NoError(t, twin.Decide(&d, ask, m.now))
+			if len(d.Plan.Placements) > 0 {
 				want = append(want, d.Summary(twin.Cluster))
 				carryOut(t, twin.Cluster, &d)
 			}
 		}
-		for _, d := range waiting.All(m.now) {
-			if d.Outcome != victims.Refused {
-				got = append(got, d.Summary(h.cluster))
-				carryOut(t, h.cluster, d)
+		for d, err := range waiting.Decide(m.now) {
+			require.NoError(t, err)
+			if d.Gang.Outcome != victims.Refused {
+				got = append(got, d.Gang.Summary(h.cluster))
+				carryOut(t, h.cluster, d.Gang)
 			}
 		}
-		require.NoError(t, waiting.Err())
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%q, and a loop over all of them says %q; after %q\n%v", got, want, m.done, c)
 		}
@@ -87,3 +91,133 @@ func carryOut(t *rapid.T, c *victims.Cluster, d *jobs.Decision) {
 func TestPending_AsALoop(t *testing.T) { law.Check3000(t, propertyPending) }
 
 func FuzzPending(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyPending)) }
+
+// pendingIn returns a list for the cluster of a town, by guarantee.
+func pendingIn(w *town) *jobs.Pending {
+	return &jobs.Pending{Planner: &jobs.Planner{Cluster: w.cluster}}
+}
+
+// decided decides what waits at noon, and applies what is no refusal.
+func decided(t *testing.T, w *town, p *jobs.Pending) (told []string) {
+	for d, err := range p.Decide(noon) {
+		require.NoError(t, err)
+		told = append(told, d.Ask.Key+" "+d.Outcome.String())
+		if d.Outcome != victims.Refused {
+			require.NoError(t, w.cluster.Apply(d.Change()))
+		}
+	}
+	return told
+}
+
+func waiting(p *jobs.Pending) (keys []string) {
+	for a := range p.All() {
+		keys = append(keys, a.Key)
+	}
+	return keys
+}
+
+// A gang is passed over while it holds what it needs, waits for room for more once it runs, and
+// leaves when all of it runs.
+func TestPending_Gang(t *testing.T) {
+	w := build(t, "queue q\nnode n1 3\nnode n2 1\ntask v q n2 1\njob q 1,2,1 min=2")
+	p := pendingIn(w)
+	p.Add(w.job)
+	require.Equal(t, []string{"j fits"}, decided(t, w, p))
+	require.Empty(t, decided(t, w, p), "it holds what it needs")
+	require.NoError(t, w.cluster.Start("j", noon))
+	require.Empty(t, decided(t, w, p), "there is no room for more")
+	require.NotNil(t, p.Last("j"))
+	require.NoError(t, w.cluster.RemoveTask("v"))
+	require.Equal(t, []string{"j fits"}, decided(t, w, p))
+	require.Equal(t, []string{"j"}, waiting(p))
+	require.Empty(t, decided(t, w, p), "and it holds that")
+	require.NoError(t, w.cluster.Start("j", noon))
+	require.Empty(t, waiting(p), "all of it runs")
+	require.Empty(t, decided(t, w, p))
+	require.NoError(t, w.cluster.RemoveTask("j0"))
+	require.Empty(t, decided(t, w, p), "nothing waits any more")
+}
+
+// A gang of which a member runs that says of no job is like no other.
+func TestPending_MemberWithoutJob(t *testing.T) {
+	w := build(t, "queue q\nnode n1 4\ntask v q n1 2\ntask b-0 q n1 1\njob q 1,1")
+	p := pendingIn(w)
+	for _, key := range []string{"a", "b"} {
+		gang := w.job
+		gang.Key, gang.Members = key, slices.Clone(gang.Members)
+		for i := range gang.Members {
+			gang.Members[i].Key = fmt.Sprint(key, "-", i)
+		}
+		p.Add(gang)
+	}
+	require.Equal(t, []string{"a refused", "b fits"}, decided(t, w, p))
+}
+
+// With an interval LastAttempt is set by plans and by refusals after a try, and is not moved by
+// those that forbid to try.
+func TestPending_LastAttempt(t *testing.T) {
+	w := build(t, "queue q g=4\nnode n1 4\ntask v q n1 4\njob q 1")
+	for _, interval := range []time.Duration{0, time.Minute} {
+		p := pendingIn(w)
+		p.Planner.RetryInterval = interval
+		p.Add(victims.Ask{Key: "x", Queue: w.leaf("q"), Size: w.size("1")})
+		attempts := func(now time.Time) (at time.Time) {
+			for _, err := range p.Decide(now) {
+				require.NoError(t, err)
+			}
+			for a := range p.All() {
+				at = a.LastAttempt
+			}
+			return at
+		}
+		if interval == 0 {
+			require.Zero(t, attempts(noon))
+			continue
+		}
+		require.Equal(t, noon, attempts(noon))
+		p.Forget()
+		require.Equal(t, noon, attempts(noon.Add(time.Second)))
+		require.Equal(t, "too-soon", p.Last("x").Lone.Refusal.Reason)
+		require.Equal(t, noon.Add(time.Minute), attempts(noon.Add(time.Minute)))
+		require.Equal(t, "over-guarantee", p.Last("x").Lone.Refusal.Reason)
+	}
+}
+
+// Who is on hold is passed over, asked in order and before being decided only, and has no
+// decision of those that are like it. What an ask refers to is copied.
+func TestPending_Hold(t *testing.T) {
+	w := build(t, "queue q\nnode n1 2\njob q 1")
+	p := pendingIn(w)
+	size := w.size("1")
+	for _, key := range []string{"a", "b", "c", "a"} {
+		p.Add(victims.Ask{Key: key, Queue: w.leaf("q"), Size: size})
+	}
+	size[0] = 1 << 40
+	var asked []string
+	p.Hold = func(a *victims.Ask) bool {
+		asked = append(asked, a.Key)
+		return a.Key == "c"
+	}
+	require.Equal(t, []string{"b fits", "a fits"}, decided(t, w, p), "a was added anew, after the others")
+	require.Equal(t, []string{"b", "c", "a"}, asked)
+	require.Nil(t, p.Last("c"))
+	require.Empty(t, decided(t, w, p))
+	require.Equal(t, []string{"b", "c", "a", "c"}, asked)
+	p.Hold = nil
+	require.Equal(t, []string{"c refused"}, decided(t, w, p))
+	require.NotNil(t, p.Last("c"))
+	p.Remove("c")
+	require.Nil(t, p.Last("c"))
+	p.Remove("c")
+	require.Equal(t, []string{"b", "a"}, waiting(p), "they hold places and do not run")
+}
+
+// A node that is reserved for a gang by its key is that gang's only, whoever is like it.
+func TestPending_ReservedByName(t *testing.T) {
+	w := build(t, "queue x\nnode n 4 for=b\njob x 2")
+	p := pendingIn(w)
+	for _, key := range []string{"a", "b"} {
+		p.Add(victims.Ask{Key: key, Queue: w.leaf("x"), Members: []victims.Member{{Key: key + "0", Size: w.size("2")}}})
+	}
+	require.Equal(t, []string{"a refused", "b fits"}, decided(t, w, p))
+}

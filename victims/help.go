@@ -18,7 +18,7 @@ import (
 // would help.
 //
 // Keep the Help of each waiting ask. [Help.Worth] tells by amounts whether to decide again;
-// package jobs/pending asks it for all that wait. Or decide again after these events:
+// jobs.Pending asks it for all that wait. Or decide again after these events:
 //
 //   - a task or grant goes, shrinks or is told to stop: [Help.IfLess];
 //   - one comes, grows, starts, or may stay after all: [Help.IfMore]. One that moves

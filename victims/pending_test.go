@@ -4,7 +4,6 @@ package victims_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs/pending"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -40,7 +39,7 @@ func propertyPending(t *rapid.T) {
 			asks[i].Key = key
 		}
 	}
-	waiting := pending.Asks(p)
+	waiting := pendingOf(p)
 	for i := range asks {
 		waiting.Add(asks[i])
 	}
@@ -49,27 +48,28 @@ func propertyPending(t *rapid.T) {
 	for range 5 {
 		if rapid.IntRange(0, 3).Draw(t, "other types count") == 3 {
 			p.Scarce = new(resources.Mask(rapid.Uint64Range(0, 1<<c.Schema().Len()-1).Draw(t, "scarce")))
+			waiting.Planner.Scarce = p.Scarce
 		}
-		asks = slices.DeleteFunc(asks, func(a victims.Ask) bool {
-			_, runs := c.Lookup(a.Key)
-			if runs { // its grant was started
-				waiting.Remove(a.Key)
+		if rapid.Bool().Draw(t, "start") {
+			_, err := c.StartReady(m.now, nil)
+			require.NoError(t, err)
+		}
+		asks = asks[:0]
+		for ask := range waiting.All() {
+			_, holds := c.LookupGrant(ask.Key)
+			if _, leaves := c.Lookup(ask.Key); !holds && !leaves {
+				asks = append(asks, *ask)
 			}
-			return runs
-		})
-		want := decideEach(t, p, &asks, m.now)
+		}
+		want := decideEach(t, p, asks, m.now)
 		var got []string
-		for ask, d := range waiting.All(m.now) {
-			if d.Outcome == victims.Refused {
-				continue
-			}
-			got = append(got, said(t, c, d))
-			carryOut(t, c, ask.Key, d)
-			if d.Outcome == victims.Fits {
-				waiting.Remove(ask.Key)
+		for d, err := range waiting.Decide(m.now) {
+			require.NoError(t, err)
+			if d.Lone.Outcome != victims.Refused {
+				got = append(got, said(t, c, d.Lone))
+				carryOut(t, c, d.Ask.Key, d.Lone)
 			}
 		}
-		require.NoError(t, waiting.Err())
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%q, and a loop over all of them says %q; after %q\n%v", got, want, m.done, &w.World)
 		}
@@ -79,22 +79,22 @@ func propertyPending(t *rapid.T) {
 	}
 }
 
-// decideEach decides all asks in a copy of the cluster, and takes out those that start.
-func decideEach(t *rapid.T, p *victims.Planner, asks *[]victims.Ask, now time.Time) (all []string) {
+// pendingOf returns an empty list for a planner.
+func pendingOf(p *victims.Planner) *jobs.Pending {
+	return &jobs.Pending{Planner: &jobs.Planner{Cluster: p.Cluster, Options: p.Options}}
+}
+
+// decideEach decides all asks in a copy of the cluster, and starts what fits.
+func decideEach(t *rapid.T, p *victims.Planner, asks []victims.Ask, now time.Time) (all []string) {
 	q := victims.Planner{Cluster: p.Cluster.Clone(), Options: p.Options}
-	var left []victims.Ask
-	for i := range *asks {
+	for i := range asks {
 		var d victims.Decision
-		require.NoError(t, q.Decide(&d, &(*asks)[i], now))
+		require.NoError(t, q.Decide(&d, &asks[i], now))
 		if d.Outcome != victims.Refused {
 			all = append(all, said(t, q.Cluster, &d))
-			carryOut(t, q.Cluster, (*asks)[i].Key, &d)
-		}
-		if d.Outcome != victims.Fits {
-			left = append(left, (*asks)[i])
+			carryOut(t, q.Cluster, asks[i].Key, &d)
 		}
 	}
-	*asks = left
 	return all
 }
 
@@ -121,7 +121,7 @@ func TestPending(t *testing.T) {
 	p := &victims.Planner{Cluster: f.c}
 	decided := 0
 	p.Observe = func(*victims.Decision) { decided++ }
-	q := pending.Asks(p)
+	q := pendingOf(p)
 	q.Order = func(a, b *victims.Ask) int { return int(b.Priority - a.Priority) }
 	for i := range 10 {
 		q.Add(*f.ask(fmt.Sprint("x", i), "b", 2))
@@ -130,19 +130,18 @@ func TestPending(t *testing.T) {
 	large.Priority = 1
 	q.Add(*large)
 	pass := func() (keys []string) {
-		for ask, d := range q.All(now) {
-			keys = append(keys, fmt.Sprint(ask.Key, " ", d.Outcome))
-			if d.Outcome != victims.Refused {
-				require.NoError(t, f.c.Apply(d.Plan.Change()))
-				require.NoError(t, f.c.Start(ask.Key, now))
-				q.Remove(ask.Key)
+		for d, err := range q.Decide(now) {
+			require.NoError(t, err)
+			keys = append(keys, fmt.Sprint(d.Ask.Key, " ", d.Lone.Outcome))
+			if d.Lone.Outcome != victims.Refused {
+				require.NoError(t, f.c.Apply(d.Lone.Plan.Change()))
+				require.NoError(t, f.c.Start(d.Ask.Key, now))
 			}
 		}
-		require.NoError(t, q.Err())
 		return keys
 	}
 	require.Equal(t, []string{"large refused", "x0 refused"}, pass())
-	require.Equal(t, "no-victims", q.Last("x9").Refusal.Reason)
+	require.Equal(t, "no-victims", q.Last("x9").Lone.Refusal.Reason)
 	require.Nil(t, q.Last("nobody"))
 	require.Empty(t, pass())
 	require.NoError(t, f.c.Resize("v", slots(3).Value))
@@ -152,9 +151,11 @@ func TestPending(t *testing.T) {
 	require.Equal(t, 4, decided)
 	q.Forget()
 	require.Equal(t, []string{"large refused", "x1 refused"}, pass())
-	q.Add(victims.Ask{Key: "bad"})
-	for range q.All(now) {
-		t.Error("it is no ask that can be decided")
+	q.Add(victims.Ask{Key: "bad", Priority: 2})
+	var wrong []string
+	for d, err := range q.Decide(now) {
+		require.ErrorIs(t, err, victims.ErrQueue)
+		wrong = append(wrong, d.Ask.Key)
 	}
-	require.ErrorIs(t, q.Err(), victims.ErrQueue)
+	require.Equal(t, []string{"bad"}, wrong, "and the loop goes on, with nothing to decide")
 }

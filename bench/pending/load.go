@@ -99,17 +99,31 @@ func (l *load) newJob(now time.Time) victims.Ask {
 func (l *load) run(d decider, events, every int) result {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	fill := func() {
-		asks, gangs := d.waiting()
+		asks, gangs := 0, 0
+		for a := range d.all() {
+			if _, holds := l.c.LookupGrant(first(a)); holds {
+				continue
+			}
+			if len(a.Members) > 0 {
+				gangs++
+			} else {
+				asks++
+			}
+		}
 		for ; asks < waitingAsks; asks++ {
-			d.addAsk(l.newAsk(now))
+			d.add(l.newAsk(now))
 		}
 		for ; gangs < waitingGangs; gangs++ {
-			d.addJob(l.newJob(now))
+			d.add(l.newJob(now))
 		}
+	}
+	look := func() {
+		l.start(now)
+		d.look(now)
 	}
 	fill()
 	now = now.Add(time.Hour)
-	d.look(now) // the cluster is filled: not measured
+	look() // the cluster is filled: not measured
 	l.result = result{}
 	for n := 1; n <= events; n++ {
 		now = now.Add(time.Second)
@@ -117,11 +131,18 @@ func (l *load) run(d decider, events, every int) result {
 		if n%every == 0 {
 			fill()
 			l.last = cpu()
-			d.look(now)
+			look()
 			l.result.cpu += cpu() - l.last
 		}
 	}
 	return l.result
+}
+
+// start starts what has its room.
+func (l *load) start(now time.Time) {
+	started, err := l.c.StartReady(now, nil)
+	must(err)
+	l.running = append(l.running, started...)
 }
 
 // event lets a task end: one that was told to stop, if there is one, or any.
@@ -138,44 +159,18 @@ func (l *load) event() {
 	*from = slices.Delete(*from, i, i+1)
 }
 
-// answerAsk carries out what was decided, and reports whether the ask runs.
-func (l *load) answerAsk(a *victims.Ask, d *victims.Decision) bool {
+// answer carries out what was decided.
+func (l *load) answer(d *jobs.Decided) {
 	l.result.decided++
 	if d.Outcome == victims.Refused {
-		return false
+		return
 	}
-	l.note(a.Key, d.Outcome, d.Plan.Place, d.Plan.Victims)
-	must(l.c.Apply(d.Plan.Change()))
-	if d.Outcome != victims.Fits {
-		return false
+	ch, places := d.Change(), ""
+	for _, at := range ch.Places {
+		places += " " + l.c.NodeName(at.Node)
 	}
-	must(l.c.Start(a.Key, d.Plan.At))
-	l.running = append(l.running, a.Key)
-	return true
-}
-
-// answerJob is answerAsk for a job.
-func (l *load) answerJob(j *victims.Ask, d *jobs.Decision) bool {
-	l.result.decided++
-	if d.Outcome == victims.Refused {
-		return false
-	}
-	places := ""
-	for _, at := range d.Plan.Placements {
-		places += " " + at.NodeName
-	}
-	l.note(j.Key, d.Outcome, places, d.Plan.Victims)
-	if len(d.Plan.Placements) > 0 {
-		must(l.c.Apply(d.Plan.Change()))
-	}
-	if d.Outcome != victims.Fits {
-		return false
-	}
-	must(l.c.Start(j.Key, d.Plan.At))
-	for i := range j.Members {
-		l.running = append(l.running, j.Members[i].Key)
-	}
-	return true
+	l.note(d.Ask.Key, d.Outcome, places, ch.Victims)
+	must(l.c.Apply(ch))
 }
 
 // note adds an answer to the digest of all.
@@ -190,22 +185,4 @@ func (l *load) note(key string, o victims.Outcome, place string, all []victims.V
 	}
 	l.result.answers = h.Sum64()
 	l.result.plans++
-}
-
-// insert puts an element behind its equals.
-func insert[E any](list []E, e E, order func(a, b *E) int) []E {
-	at, _ := slices.BinarySearchFunc(list, e, func(a, b E) int {
-		if c := order(&a, &b); c != 0 {
-			return c
-		}
-		return -1
-	})
-	return slices.Insert(list, at, e)
-}
-
-func byPriority(a, b *victims.Ask) int { return int(b.Priority) - int(a.Priority) }
-
-// keep keeps what is to be kept, each asked once and in order.
-func keep[E any](list []E, is func(*E) bool) []E {
-	return slices.DeleteFunc(list, func(e E) bool { return !is(&e) })
 }

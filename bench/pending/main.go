@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Pending measures what it costs to decide a queue of thousands that wait: each again at
-// every look, and by package pending. Both see the same events, and must give the same
-// answers.
+// every look, and by jobs.Pending. Both see the same events, and must give the same answers.
 //
 //	go run ./bench/pending -events 100000 -every 100
 //
@@ -14,11 +13,12 @@ package main
 import (
 	"flag"
 	"fmt"
+	"iter"
 	"log"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/pending"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -54,13 +54,20 @@ type result struct {
 	answers        uint64
 }
 
-// A decider decides what waits. Answers that are no refusals go to the load at once, which
-// says whether the work has started.
+// A decider decides what waits, in one order. Answers that are no refusals go to the load at once.
 type decider interface {
-	addAsk(a victims.Ask)
-	addJob(j victims.Ask)
+	add(a victims.Ask)
 	look(now time.Time)
-	waiting() (asks, gangs int)
+	all() iter.Seq[*victims.Ask]
+}
+
+// order has gangs first, as they come, then asks by priority.
+func order(a, b *victims.Ask) int {
+	gangs := func(a *victims.Ask) int { return min(len(a.Members), 1) }
+	if gangs(a)+gangs(b) > 0 {
+		return gangs(b) - gangs(a)
+	}
+	return int(b.Priority) - int(a.Priority)
 }
 
 // each decides all that waits at every look.
@@ -68,65 +75,79 @@ type each struct {
 	*load
 	count bool
 	asks  []victims.Ask
-	gangs []victims.Ask
-	ask   victims.Decision
-	job   jobs.Decision
+	d     jobs.Decided
+	lone  victims.Decision
+	gang  jobs.Decision
 }
 
-func (e *each) addAsk(a victims.Ask)       { e.asks = insert(e.asks, a, byPriority) }
-func (e *each) addJob(j victims.Ask)       { e.gangs = append(e.gangs, j) }
-func (e *each) waiting() (asks, gangs int) { return len(e.asks), len(e.gangs) }
+func (e *each) add(a victims.Ask) {
+	at, _ := slices.BinarySearchFunc(e.asks, a, func(a, b victims.Ask) int {
+		if c := order(&a, &b); c != 0 {
+			return c
+		}
+		return -1 // behind its equals
+	})
+	e.asks = slices.Insert(e.asks, at, a)
+}
+
+func (e *each) all() iter.Seq[*victims.Ask] {
+	return func(yield func(*victims.Ask) bool) {
+		for i := range e.asks {
+			if _, holds := e.c.LookupGrant(first(&e.asks[i])); !holds && !yield(&e.asks[i]) {
+				return
+			}
+		}
+	}
+}
 
 func (e *each) look(now time.Time) {
-	e.gangs = keep(e.gangs, func(j *victims.Ask) bool {
-		must(e.jobPlanner.Decide(&e.job, j, now))
-		if e.count {
-			must(e.job.Count())
-		}
-		return !e.answerJob(j, &e.job)
+	e.asks = slices.DeleteFunc(e.asks, func(a victims.Ask) bool {
+		_, runs := e.c.Lookup(first(&a))
+		return runs
 	})
-	e.asks = keep(e.asks, func(a *victims.Ask) bool {
-		must(e.planner.Decide(&e.ask, a, now))
-		if e.count {
-			must(e.ask.Count())
+	for a := range e.all() {
+		e.d = jobs.Decided{Ask: a}
+		if len(a.Members) > 0 {
+			must(e.jobPlanner.Decide(&e.gang, a, now))
+			if e.d.Outcome, e.d.Gang = e.gang.Outcome, &e.gang; e.count {
+				must(e.gang.Count())
+			}
+		} else {
+			must(e.planner.Decide(&e.lone, a, now))
+			if e.d.Outcome, e.d.Lone = e.lone.Outcome, &e.lone; e.count {
+				must(e.lone.Count())
+			}
 		}
-		return !e.answerAsk(a, &e.ask)
-	})
+		e.answer(&e.d)
+	}
 }
 
-// queued decides what waits by package pending.
+// first returns the key of the first task of an ask. Others have a place if it has one.
+func first(a *victims.Ask) string {
+	if len(a.Members) > 0 {
+		return a.Members[0].Key
+	}
+	return a.Key
+}
+
+// queued decides what waits by jobs.Pending.
 type queued struct {
 	*load
-	asks  *pending.List[victims.Ask, victims.Decision]
-	gangs *pending.List[victims.Ask, jobs.Decision]
-	n, m  int
+	list jobs.Pending
 }
 
 func newQueued(l *load) *queued {
-	q := &queued{load: l, asks: pending.Asks(&l.planner), gangs: pending.Jobs(&l.jobPlanner)}
-	q.asks.Order = byPriority
-	return q
+	return &queued{load: l, list: jobs.Pending{Planner: &l.jobPlanner, Order: order}}
 }
 
-func (q *queued) addAsk(a victims.Ask)       { q.asks.Add(a); q.n++ }
-func (q *queued) addJob(j victims.Ask)       { q.gangs.Add(j); q.m++ }
-func (q *queued) waiting() (asks, gangs int) { return q.n, q.m }
+func (q *queued) add(a victims.Ask)           { q.list.Add(a) }
+func (q *queued) all() iter.Seq[*victims.Ask] { return q.list.All() }
 
 func (q *queued) look(now time.Time) {
-	for j, d := range q.gangs.All(now) {
-		if q.answerJob(j, d) {
-			q.gangs.Remove(j.Key)
-			q.m--
-		}
+	for d, err := range q.list.Decide(now) {
+		must(err)
+		q.answer(d)
 	}
-	must(q.gangs.Err())
-	for a, d := range q.asks.All(now) {
-		if q.answerAsk(a, d) {
-			q.asks.Remove(a.Key)
-			q.n--
-		}
-	}
-	must(q.asks.Err())
 }
 
 func must(err error) {

@@ -149,7 +149,7 @@ func story(s *scheduler) ([]event, error) {
 			for i := range 3 {
 				job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("llm-", i), Size: small})
 			}
-			s.submitJob(job)
+			s.submit(job)
 			return nil
 		}},
 		{6 * time.Minute, func() error { // batch may use less from now on

@@ -31,12 +31,13 @@ func crowded(t *testing.T) *scheduler {
 	}
 	require.NoError(t, s.tick(time.Minute))
 	require.Empty(t, waitingAsks(s), "both run")
+	require.NoError(t, s.tick(time.Minute)) // and nobody waits for them any more
 	s.submit(victims.Ask{Key: "web", Application: "web", Queue: prod, Size: size})
 	return s
 }
 
 func waitingAsks(s *scheduler) (keys []string) {
-	for ask := range s.asks.Work() {
+	for ask := range s.waiting.All() {
 		keys = append(keys, ask.Key)
 	}
 	return keys
@@ -46,14 +47,14 @@ func waitingAsks(s *scheduler) (keys []string) {
 func TestTick_NobodyStopsWithoutApply(t *testing.T) {
 	s := crowded(t)
 	original := s.cluster
-	s.planner.Cluster = original.Clone() // it plans on what the cluster was
+	s.waiting.Planner.Cluster = original.Clone() // it plans on what the cluster was
 	require.NoError(t, original.RemoveTask("b2"))
 	require.NoError(t, original.RemoveTask("b1"))
 	require.ErrorIs(t, s.tick(time.Minute), victims.ErrStale)
 	require.Empty(t, s.leaving)
 	require.Len(t, waitingAsks(s), 1)
 
-	s.planner.Cluster = original
+	s.waiting.Planner.Cluster = original
 	require.NoError(t, s.tick(time.Minute))
 	require.Empty(t, waitingAsks(s), "it fits where b1 was")
 }
@@ -73,14 +74,14 @@ func TestTick_AsksSurviveErrors(t *testing.T) {
 // An ask that was refused is decided again once something has happened that helps.
 func TestTick_AsksAgainIfWorthIt(t *testing.T) {
 	s := crowded(t)
-	for ask := range s.asks.Work() {
+	for ask := range s.waiting.All() {
 		web := *ask
 		web.NeverPreempts = true
-		s.asks.Add(web)
+		s.waiting.Add(web)
 		break
 	}
 	asked := 0
-	s.planner.Observe = func(*victims.Decision) { asked++ }
+	s.waiting.Planner.Observe = func(*victims.Decision) { asked++ }
 	for range 10 {
 		require.NoError(t, s.tick(time.Minute))
 	}
@@ -104,10 +105,10 @@ func TestRun_Ends(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(&out, "", end))
 	for _, line := range []string{
-		"12:03:00  web (root.prod, cpu=4) fits on n1\n",
-		"12:05:00  llm starts: llm-0, llm-1, llm-2\n",
+		"12:03:00  started: web\n",
+		"12:05:00  started: llm-0, llm-1, llm-2\n",
 		"12:09:30  etl-7 has gone\n",
-		"12:14:00  checkout (root.prod, cpu=2) fits on n2\n",
+		"12:14:00  started: checkout\n",
 		"  batch used cpu=4 max cpu=4\n",
 		"  prod  used cpu=6 guaranteed cpu=8\n",
 		"  train used cpu=6",
@@ -153,7 +154,7 @@ func TestRun_BadState(t *testing.T) {
 	require.NoError(t, err)
 	for text, want := range map[string]string{
 		"":                          "load " + file + ": the scheduler's line: EOF",
-		"{}\n":                      "load " + file + ": the scheduler's line: version 0, want 1",
+		"{}\n":                      "load " + file + ": the scheduler's line: version 0, want 2",
 		string(good[:len(good)/2]):  "bad saved text",
 		string(good) + "more":       "something follows what was saved",
 		fmt.Sprintln("a scheduler"): "the scheduler's line: invalid character",

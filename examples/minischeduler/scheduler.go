@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/pending"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -30,14 +28,8 @@ type scheduler struct {
 	cluster *victims.Cluster
 
 	// What waits, or holds a grant, and what was last told of it: of each outcome once.
-	asks     *pending.List[victims.Ask, victims.Decision]
-	jobs     *pending.List[victims.Ask, jobs.Decision]
-	toldAsks map[string]victims.Outcome
-	toldJobs map[string]victims.Outcome
-
-	planner victims.Planner
-	gangs   jobs.Planner
-	placed  []victims.Ask // that hold their places, and have not started
+	waiting jobs.Pending
+	told    map[string]victims.Outcome
 
 	timing   *quota.Timing
 	enforcer quota.Enforcer
@@ -53,29 +45,24 @@ type departure struct {
 }
 
 func newScheduler(out io.Writer, c *victims.Cluster, now time.Time) *scheduler {
-	s := &scheduler{
+	return &scheduler{
 		out: out, now: now, cluster: c,
-		planner:  victims.Planner{Cluster: c},
-		gangs:    jobs.Planner{Cluster: c},
+		waiting: jobs.Pending{
+			Planner: &jobs.Planner{Cluster: c},
+			Order:   func(a, b *victims.Ask) int { return cmp.Compare(b.Priority, a.Priority) },
+		},
+		told:     make(map[string]victims.Outcome),
 		timing:   quota.NewTiming(c.Tree()),
 		enforcer: quota.Enforcer{Cluster: c},
-		toldAsks: make(map[string]victims.Outcome),
-		toldJobs: make(map[string]victims.Outcome),
 	}
-	s.asks, s.jobs = pending.Asks(&s.planner), pending.Jobs(&s.gangs)
-	s.asks.Order = func(a, b *victims.Ask) int { return cmp.Compare(b.Priority, a.Priority) }
-	return s
 }
 
-// submit lets an ask wait from now on. Those of higher priority go first, and
-// among equals those that came first.
+// submit lets an ask or a gang wait from now on. Those of higher priority go first, and among
+// equals those that came first.
 func (s *scheduler) submit(a victims.Ask) {
 	a.PendingSince = s.now
-	s.asks.Add(a)
+	s.waiting.Add(a)
 }
-
-// submitJob lets a job wait from now on.
-func (s *scheduler) submitJob(j victims.Ask) { s.jobs.Add(j) }
 
 // limit sets the max of a queue. If that lowers it, tasks are preempted until
 // usage fits, once the delay is over.
@@ -91,12 +78,12 @@ func (s *scheduler) limit(q queue.ID, most resources.Limit, delay time.Duration)
 	return s.timing.Observe(setting, s.now)
 }
 
-// tick lets time pass and does what there is to do then: first tasks go, which
-// makes room, then maxima are enforced, and then jobs and asks are placed. After
-// an error nothing is lost: what was not done is done by the next tick.
+// tick lets time pass and does what there is to do then: first tasks go, which makes room, then
+// maxima are enforced, then what waits is placed, and what has its room starts. After an error
+// nothing is lost: what was not done is done by the next tick.
 func (s *scheduler) tick(d time.Duration) error {
 	s.now = s.now.Add(d)
-	for _, step := range []func() error{s.depart, s.enforce, s.placeJobs, s.placeAsks} {
+	for _, step := range []func() error{s.depart, s.enforce, s.place} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -112,6 +99,7 @@ func (s *scheduler) depart() error {
 			return err
 		}
 		s.leaving = s.leaving[1:]
+		s.waiting.Remove(gone.Key) // it may have started after the last look at what waits
 		s.note("%s has gone", gone.Key)
 	}
 	return nil
@@ -150,86 +138,38 @@ func (s *scheduler) lower(q queue.ID) error {
 	return nil
 }
 
-// placeJobs places jobs that wait, each as a whole, and starts those for which
-// room was made.
-func (s *scheduler) placeJobs() error {
-	for job, d := range s.jobs.All(s.now) {
-		if d.Outcome == victims.Fits || d.Outcome == victims.Preempts { // else it asks again
-			if err := s.cluster.Apply(d.Plan.Change()); err != nil {
+// place decides what waits, stops the victims of plans, and starts what has room. An ask in
+// error is in nobody's way.
+func (s *scheduler) place() (wrong error) {
+	for d, err := range s.waiting.Decide(s.now) {
+		if err != nil {
+			wrong = errors.Join(wrong, err)
+			continue
+		}
+		if d.Outcome != victims.Refused {
+			change := d.Change()
+			if err := s.cluster.Apply(change); err != nil {
 				return err
 			}
-			for _, v := range d.Plan.Victims {
+			for _, v := range change.Victims {
 				s.stop(v.Key)
 			}
-			s.placed = append(s.placed, *job)
-			s.jobs.Remove(job.Key)
 		}
-		if d.Outcome != s.toldJobs[job.Key] {
-			s.toldJobs[job.Key] = d.Outcome
+		if d.Outcome != s.told[d.Ask.Key] {
+			s.told[d.Ask.Key] = d.Outcome
 			s.note("%s", d.Describe(s.cluster))
 		}
 	}
-	for len(s.placed) > 0 {
-		ready := slices.IndexFunc(s.placed, func(j victims.Ask) bool {
-			g, _ := s.cluster.Grant(j.Key)
-			return g.Ready && len(g.Leaving) == 0
-		})
-		if ready < 0 {
-			break
-		}
-		if err := s.startJob(s.placed[ready].Key); err != nil {
-			return err
-		}
-		s.placed = slices.Delete(s.placed, ready, ready+1)
-	}
-	return s.jobs.Err()
+	return errors.Join(wrong, s.start())
 }
 
-// startJob starts a job whose room is made.
-func (s *scheduler) startJob(name string) error {
-	var members []string
-	g, _ := s.cluster.Grant(name)
-	for _, id := range g.Places {
-		members = append(members, s.cluster.Key(id))
+// start starts what has room, gangs as a whole.
+func (s *scheduler) start() error {
+	started, err := s.cluster.StartReady(s.now, nil)
+	if len(started) > 0 {
+		s.note("started: %s", strings.Join(started, ", "))
 	}
-	delete(s.toldJobs, name)
-	s.note("%s starts: %s", name, strings.Join(members, ", "))
-	return s.cluster.Start(name, s.now)
-}
-
-// placeAsks places asks that wait, and starts those for which room was made.
-func (s *scheduler) placeAsks() error {
-	for ask, d := range s.asks.All(s.now) {
-		if err := s.placeAsk(ask, d); err != nil {
-			return err
-		}
-	}
-	return s.asks.Err()
-}
-
-func (s *scheduler) placeAsk(ask *victims.Ask, d *victims.Decision) error {
-	if d.Outcome == victims.Refused {
-		if d.Refusal.Reason == victims.InFlight {
-			return nil // its room is being made
-		}
-	} else { // it is granted its place, or keeps its grant
-		if err := s.cluster.Apply(d.Plan.Change()); err != nil {
-			return err
-		}
-		for _, v := range d.Plan.Victims {
-			s.stop(v.Key)
-		}
-	}
-	if d.Outcome != s.toldAsks[ask.Key] {
-		s.toldAsks[ask.Key] = d.Outcome
-		s.note("%s", d.Describe(s.cluster))
-	}
-	if d.Outcome != victims.Fits {
-		return nil // it waits for its room, or asks again
-	}
-	s.asks.Remove(ask.Key)
-	delete(s.toldAsks, ask.Key)
-	return s.cluster.Start(ask.Key, s.now)
+	return err
 }
 
 // note writes a line, or several, of history.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -18,7 +17,7 @@ import (
 
 // stateVersion is that of the line of the scheduler itself. The parts of the
 // library have versions of their own.
-const stateVersion = 1
+const stateVersion = 2
 
 // A state is what the scheduler knows beside what the library does. Amounts are in
 // base units, and queues are numbers: the saved cluster that follows in the file
@@ -29,13 +28,12 @@ const stateVersion = 1
 type state struct {
 	Version int
 	Now     time.Time
-	Asks    []pendingState[victims.Ask]
-	Jobs    []pendingState[victims.Ask]
+	Waiting []waitingState
 	Leaving []departureState
 }
 
-type pendingState[T any] struct {
-	Work T
+type waitingState struct {
+	Ask  victims.Ask
 	Told victims.Outcome
 }
 
@@ -71,10 +69,9 @@ func (s *scheduler) save(name string) (err error) {
 // write writes one line of the scheduler's, and after it the cluster and the clocks of
 // quotas, in the order in which load needs them.
 func (s *scheduler) write(w io.Writer) error {
-	own := state{
-		Version: stateVersion, Now: s.now,
-		Asks: waiting(s.asks.Work(), s.toldAsks, func(a *victims.Ask) string { return a.Key }),
-		Jobs: waiting(concat(s.placed, s.jobs.Work()), s.toldJobs, func(j *victims.Ask) string { return j.Key }),
+	own := state{Version: stateVersion, Now: s.now}
+	for a := range s.waiting.All() {
+		own.Waiting = append(own.Waiting, waitingState{*a, s.told[a.Key]})
 	}
 	for _, d := range s.leaving {
 		own.Leaving = append(own.Leaving, departureState(d))
@@ -119,40 +116,12 @@ func read(out io.Writer, r *bufio.Reader) (*scheduler, error) {
 	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows what was saved")
 	}
-	for _, p := range own.Asks {
-		s.toldAsks[p.Work.Key] = p.Told
-		s.asks.Add(p.Work)
-	}
-	for _, p := range own.Jobs {
-		s.toldJobs[p.Work.Key] = p.Told
-		if _, placed := cluster.Grant(p.Work.Key); placed {
-			s.placed = append(s.placed, p.Work)
-		} else {
-			s.jobs.Add(p.Work)
-		}
+	for _, w := range own.Waiting {
+		s.told[w.Ask.Key] = w.Told
+		s.waiting.Add(w.Ask)
 	}
 	for _, d := range own.Leaving {
 		s.leaving = append(s.leaving, departure(d))
 	}
 	return s, nil
-}
-
-// waiting returns work that waits, with what was told of it.
-func waiting[T any](work iter.Seq[*T], told map[string]victims.Outcome, name func(*T) string) (all []pendingState[T]) {
-	for w := range work {
-		all = append(all, pendingState[T]{*w, told[name(w)]})
-	}
-	return all
-}
-
-// concat yields what is in a list, and then more.
-func concat[T any](list []T, more iter.Seq[*T]) iter.Seq[*T] {
-	return func(yield func(*T) bool) {
-		for i := range list {
-			if !yield(&list[i]) {
-				return
-			}
-		}
-		more(yield)
-	}
 }

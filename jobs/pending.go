@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"encoding/binary"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trigger"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A Pending holds what waits, asks and gangs, and decides those for which that may help: of
+// thousands that wait most are refused, and stay refused until enough happens for them. Its
+// answers are those of a loop that decides all of it each time. What has changed it reads from
+// the cluster. Set all fields before the first Add; only Planner must be set. It serves one
+// goroutine.
+//
+// Asks that are alike share a refusal: those of one queue, priority, class, required node and
+// size, equally allowed to preempt, past their delays, for which no node is reserved, and
+// of which no application has tasks elsewhere. Gangs are alike if their members are, too, in
+// their order, and none of them has a place. With functions that see the ask (Exempt,
+// Predicate, Blockers, Admit) or ByPriority no two are alike.
+type Pending struct {
+	Planner *Planner
+	// Order is that in which asks are decided; ties, and nil, are in that of Add.
+	Order func(a, b *victims.Ask) int
+	// Hold, asked right before an ask is decided, passes it over: limits of users, licences.
+	// Of a gang it holds all or nothing; to bound what comes beyond its minimum leave members
+	// out.
+	Hold func(a *victims.Ask) bool
+
+	lone     victims.Planner // of asks without members
+	list     []*waiting
+	byKey    map[string]*waiting
+	alike    map[string]*shared
+	reserved map[string]bool // who nodes are reserved for
+	known    victims.Version // for which they are
+	text     []byte
+}
+
+// A waiting is an ask that waits.
+type waiting struct {
+	ask    victims.Ask // with memory of its own
+	text   string      // what makes it alike
+	shared *shared     // with those that are alike; nil until it is decided
+	own    *shared     // if it is like no other
+	gone   bool
+
+	standing standing
+	seen     victims.Version // for which that is
+}
+
+// A shared is what was last decided about asks that are alike.
+type shared struct {
+	d       Decided
+	of      *waiting // of whom it was decided
+	refused bool
+	full    bool            // the gang runs, and there is no room for more of it
+	counts  resources.Mask  // the types whose guarantees counted
+	idle    victims.Version // of the cluster for which it was shown not to be worth another try
+	at      time.Time
+	users   int
+	text    string
+}
+
+// Add lets an ask wait, in place of one with its key. The cost is linear in what waits. Do not
+// call it inside of the loop over [Pending.Decide].
+func (p *Pending) Add(ask victims.Ask) {
+	if p.byKey == nil {
+		p.byKey, p.alike, p.reserved = make(map[string]*waiting), make(map[string]*shared), make(map[string]bool)
+	}
+	e := &waiting{ask: copied(&ask)}
+	p.text = appendAlike(p.text[:0], &e.ask)
+	e.text = string(p.text)
+	p.Remove(ask.Key)
+	at := len(p.list)
+	if p.Order != nil {
+		at, _ = slices.BinarySearchFunc(p.list, e, func(a, b *waiting) int {
+			if c := p.Order(&a.ask, &b.ask); c != 0 {
+				return c
+			}
+			return -1 // after its equals
+		})
+	}
+	p.list = slices.Insert(p.list, at, e)
+	p.byKey[ask.Key] = e
+}
+
+// copied returns an ask that shares nothing with another.
+func copied(ask *victims.Ask) victims.Ask {
+	a := *ask
+	a.Size, a.Budgets, a.Members = slices.Clone(a.Size), slices.Clone(a.Budgets), slices.Clone(a.Members)
+	for i := range a.Members {
+		m := &a.Members[i]
+		m.Size, m.Budgets = slices.Clone(m.Size), slices.Clone(m.Budgets)
+	}
+	return a
+}
+
+// Remove takes an ask out, if it is there, that was given up or has ended. Its grants are the
+// cluster's; see [victims.Cluster.Drop] and Cancel. An ask of which all runs leaves by itself
+// at the next Decide; one that has started and ended before that must be removed.
+func (p *Pending) Remove(key string) {
+	if e := p.byKey[key]; e != nil {
+		e.gone = true
+		p.leave(e)
+		delete(p.byKey, key)
+	}
+}
+
+// All yields what waits, in order: to save it, for it is plain data.
+func (p *Pending) All() iter.Seq[*victims.Ask] {
+	return func(yield func(*victims.Ask) bool) {
+		for _, e := range p.list {
+			if !e.gone && p.standing(e) != runs && !yield(&e.ask) {
+				return
+			}
+		}
+	}
+}
+
+// Forget has everything decided again: call it if functions of the planner change their
+// answers, or if options other than Scarce change.
+func (p *Pending) Forget() {
+	for _, e := range p.list {
+		p.leave(e)
+	}
+}
+
+// Last returns the last decision about an ask, or nil: a refusal may be that of an ask that is
+// alike. It is good until the next use of p.
+func (p *Pending) Last(key string) *Decided {
+	if e := p.byKey[key]; e != nil && e.shared != nil && (e.shared.refused || e.shared.of == e) {
+		return &e.shared.d
+	}
+	return nil
+}
+
+// Decide decides at the instant now, in order, what may have another answer, and yields each
+// decision. The loop may apply it, start, and remove asks. Passed over are asks on Hold, those
+// that hold all places that they need, those still refused, and gangs that run without room for
+// more of them. An ask in error is yielded with its error, and the loop goes on. With an
+// interval an ask's LastAttempt is set. The cost of what is passed over is a look at each, and
+// [victims.Help.Worth] for each that is like none before it.
+func (p *Pending) Decide(now time.Time) iter.Seq2[*Decided, error] {
+	return func(yield func(*Decided, error) bool) {
+		p.list = slices.DeleteFunc(p.list, func(e *waiting) bool {
+			if !e.gone && p.standing(e) == runs {
+				p.Remove(e.ask.Key)
+			}
+			return e.gone
+		})
+		for _, e := range p.list {
+			if e.gone || p.standing(e) >= holds {
+				continue
+			}
+			p.readReserved()
+			s := p.place(e, now)
+			if !p.worth(s, now) || p.Hold != nil && p.Hold(&e.ask) {
+				continue
+			}
+			err := p.decide(s, e, now)
+			if err == nil && s.full {
+				continue
+			}
+			if !yield(&s.d, err) {
+				return
+			}
+		}
+	}
+}
+
+// decide decides an ask anew.
+func (p *Pending) decide(s *shared, e *waiting, now time.Time) error {
+	s.of, s.refused, s.full = nil, false, false
+	if err := s.d.decide(p, &e.ask, now); err != nil {
+		return err
+	}
+	outcome := s.d.Outcome
+	s.of, s.refused = e, outcome == victims.Refused
+	s.full = outcome == victims.Fits && s.d.Gang != nil && len(s.d.Gang.Plan.Placements) == 0
+	s.idle, s.at, s.counts = p.Planner.Cluster.Version(), now, p.Planner.Counting()
+	if p.Planner.RetryInterval > 0 && (outcome == victims.Preempts || s.refused && tried(s.d.cause().Reason)) {
+		e.ask.LastAttempt = now
+	}
+	return nil
+}
+
+// tried reports whether victims were looked for, or could not be by law 4, before a refusal.
+func tried(reason string) bool {
+	switch reason {
+	case rulebook.MayNotPreempt, rulebook.TooEarly, rulebook.TooSoon, victims.InFlight:
+		return false
+	}
+	return true
+}
+
+// worth reports whether to decide again.
+func (p *Pending) worth(s *shared, now time.Time) bool {
+	c := p.Planner.Cluster
+	same := s.idle == c.Version() && s.at.Equal(now)
+	switch {
+	case !s.refused:
+		return !s.full || !same
+	case s.counts != p.Planner.Counting() || !same && s.d.cause().Help.Worth(c, now):
+		return true
+	}
+	s.idle, s.at = c.Version(), now
+	return false
+}
+
+// A standing is what has a place of an ask.
+type standing uint8
+
+const (
+	none  standing = iota
+	part           // some member
+	holds          // all that it needs; some of it does not run yet, or not any more
+	runs           // all members run
+)
+
+// standing returns what of an ask has a place.
+func (p *Pending) standing(e *waiting) standing {
+	if v := p.Planner.Cluster.Version(); e.seen != v {
+		e.standing, e.seen = p.lookUp(e), v
+	}
+	return e.standing
+}
+
+func (p *Pending) lookUp(e *waiting) standing {
+	c := p.Planner.Cluster
+	if len(e.ask.Members) == 0 {
+		id, ok := lookup(c, e.ask.Key)
+		switch {
+		case !ok:
+			return none
+		case c.State(id) == victims.Running:
+			return runs
+		}
+		return holds // or it is leaving, and holds its key
+	}
+	known, run, held := 0, 0, 0
+	for i := range e.ask.Members {
+		id, ok := lookup(c, e.ask.Members[i].Key)
+		if !ok {
+			continue
+		}
+		known++
+		switch c.State(id) {
+		case victims.Running:
+			run++
+		case victims.Granted:
+			held++
+		}
+	}
+	missing := e.ask.MinMembers
+	if missing == 0 {
+		missing = len(e.ask.Members)
+	}
+	switch {
+	case run == len(e.ask.Members):
+		return runs
+	case held > 0 && run+held >= missing:
+		return holds
+	case known > 0 || c.JobLen(e.ask.Key) > 0:
+		return part
+	}
+	return none
+}
+
+// place finds with whom an ask shares its decision.
+func (p *Pending) place(e *waiting, now time.Time) *shared {
+	if p.alone(e, now) {
+		if e.shared == nil || e.shared != e.own {
+			p.leave(e)
+			e.own = new(shared)
+			e.shared = e.own
+		}
+		return e.shared
+	}
+	if e.shared != nil && e.shared != e.own {
+		return e.shared
+	}
+	p.leave(e)
+	s := p.alike[e.text]
+	if s == nil {
+		s = &shared{text: e.text}
+		p.alike[s.text] = s
+	}
+	s.users++
+	e.shared = s
+	return s
+}
+
+// leave forgets what was decided about an ask.
+func (p *Pending) leave(e *waiting) {
+	if s := e.shared; s != nil && s != e.own {
+		if s.users--; s.users == 0 {
+			delete(p.alike, s.text)
+		}
+	}
+	e.shared, e.own = nil, nil
+}
+
+// alone reports whether an ask may get another answer than any other.
+func (p *Pending) alone(e *waiting, now time.Time) bool {
+	c, a := p.Planner.Cluster, &e.ask
+	if p.standing(e) != none || p.Planner.seesAsks() || p.early(a, now) || p.isReserved(a) {
+		return true
+	}
+	// Law 3 keeps nobody whom law 7 does not keep, if all of its tasks are in its own leaf.
+	leaf, runs := c.LeafOf(a.Application)
+	return runs && (leaf != a.Queue || eligible.WithinQueue(c.Tree(), a.Queue, p.Planner.WithinQueue) != queue.Never || a.RequiredNode != "")
+}
+
+// early reports whether an ask waits for a delay to end.
+func (p *Pending) early(a *victims.Ask, now time.Time) bool {
+	gate := trigger.Case{
+		Tree: p.Planner.Cluster.Tree(), Leaf: a.Queue, OnNode: a.RequiredNode != "",
+		PendingSince: a.PendingSince, LastAttempt: a.LastAttempt, Interval: p.Planner.RetryInterval, Now: now,
+	}
+	return gate.Early().Obstacle != ""
+}
+
+// isReserved reports whether a node is reserved for an ask, or for a member.
+func (p *Pending) isReserved(a *victims.Ask) bool {
+	return len(p.reserved) > 0 && (p.reserved[a.Key] ||
+		slices.ContainsFunc(a.Members, func(m victims.Member) bool { return p.reserved[m.Key] }))
+}
+
+// readReserved reads who nodes are reserved for, if anything has changed.
+func (p *Pending) readReserved() {
+	c := p.Planner.Cluster
+	if p.known == c.Version() {
+		return
+	}
+	clear(p.reserved)
+	p.known = c.Version()
+	for n := range c.Nodes() {
+		if who := c.NodeView(n).ReservedFor; who != "" {
+			p.reserved[who] = true
+		}
+	}
+}
+
+// appendAlike appends what asks that are alike have in common.
+func appendAlike(dst []byte, a *victims.Ask) []byte {
+	number := func(v int64) { dst = binary.AppendVarint(dst, v) }
+	task := func(size resources.Vector, class int) {
+		number(int64(class))
+		number(int64(len(size)))
+		for _, v := range size {
+			number(v)
+		}
+	}
+	flags := int64(0)
+	if a.NeverPreempts {
+		flags |= 1
+	}
+	if a.NonPreemptible {
+		flags |= 2
+	}
+	number(int64(len(a.Members)))
+	number(int64(a.Queue))
+	number(int64(a.Priority))
+	number(flags)
+	dst = append(append(dst, a.RequiredNode...), 0)
+	if len(a.Members) == 0 {
+		task(a.Size, a.Class)
+		return dst
+	}
+	number(int64(a.MinMembers))
+	number(int64(a.DomainDepth))
+	for i := range a.Members {
+		m := a.MemberAsk(i)
+		task(m.Size, m.Class)
+	}
+	return dst
+}
+
+// A Decided is what was decided about an ask.
+type Decided struct {
+	Ask     *victims.Ask
+	Outcome victims.Outcome
+	Lone    *victims.Decision // of an ask without members
+	Gang    *Decision         // of one with members
+
+	lone victims.Decision
+	gang Decision
+}
+
+// decide sets d to what should happen for an ask.
+func (d *Decided) decide(p *Pending, ask *victims.Ask, now time.Time) (err error) {
+	d.Ask, d.Outcome, d.Lone, d.Gang = ask, 0, nil, nil
+	if len(ask.Members) == 0 {
+		d.Lone, p.lone.Cluster, p.lone.Options = &d.lone, p.Planner.Cluster, p.Planner.Options
+		err = p.lone.Decide(d.Lone, ask, now)
+		d.Outcome = d.Lone.Outcome
+	} else {
+		d.Gang = &d.gang
+		err = p.Planner.Decide(d.Gang, ask, now)
+		d.Outcome = d.Gang.Outcome
+	}
+	return err
+}
+
+// cause returns why an ask is refused.
+func (d *Decided) cause() *victims.Cause {
+	if d.Gang != nil {
+		return &d.Gang.Refusal.Cause
+	}
+	return &d.Lone.Refusal.Cause
+}
+
+// Describe writes the decision for people, as [victims.Decision.Describe] does.
+func (d *Decided) Describe(c *victims.Cluster) string {
+	if d.Gang != nil {
+		return d.Gang.Describe(c)
+	}
+	return d.Lone.Describe(c)
+}
+
+// Change returns what to apply, if it is no refusal.
+func (d *Decided) Change() victims.Change {
+	if d.Gang != nil {
+		return d.Gang.Plan.Change()
+	}
+	return d.Lone.Plan.Change()
+}
+
+// seesAsks reports whether functions of the caller, or its rules, may tell alike asks apart.
+func (p *Planner) seesAsks() bool {
+	return p.Exempt != nil || p.Predicate != nil || p.Blockers != nil || p.Admit != nil || p.ByPriority
+}
