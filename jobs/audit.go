@@ -137,7 +137,7 @@ func (a *Auditor) state(now time.Time) {
 	job, ch := &a.plan.Job, &a.charge
 	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Victims = "job", a.Cluster, a.Options, now, a.plan.Victims
 	ch.Together, ch.Exchange, ch.Laws, ch.Ask = a.together, !a.trusts, a.laws, *job
-	ch.Ask.Job = job.Key
+	ch.Ask.Job = jobOf(job)
 	for _, at := range a.plan.Placements {
 		ch.Wants = append(ch.Wants, victims.Want{Member: job.Member(at.Member), Index: at.Member, Node: at.Node, Further: at.Extra})
 	}

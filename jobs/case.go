@@ -206,8 +206,6 @@ func (r *roster) check(c *jobCase) error {
 		return fail(fmt.Errorf("domain of depth %d: %w", job.DomainDepth, victims.ErrRange))
 	case job.RequiredNode != "":
 		return fail(fmt.Errorf("requires node %q: %w", job.RequiredNode, victims.ErrState))
-	case len(job.Members) == 0:
-		return fail(fmt.Errorf("no members: %w", victims.ErrEmpty))
 	case !holdable(c.now):
 		return fail(fmt.Errorf("now %v: %w", c.now, victims.ErrRange))
 	case !job.PendingSince.IsZero() && !holdable(job.PendingSince):
@@ -261,7 +259,7 @@ func (r *roster) checkMember(c *jobCase, m *victims.Member) error {
 	if id, ok := lookup(c.c, m.Key); ok {
 		// A member that has a place already must be of this job. Another's task
 		// of the same key is a mistake, and no member.
-		if t := c.c.TaskView(id); t.Queue != c.job.Queue || t.Job != "" && t.Job != c.job.Key {
+		if t := c.c.TaskView(id); t.Queue != c.job.Queue || t.Job != "" && t.Job != c.job.Job {
 			return fmt.Errorf("a task of queue %s and job %q has the key: %w", c.tree.Path(t.Queue), t.Job, victims.ErrDuplicate)
 		}
 		return nil // the cluster has checked its size, and counts it

@@ -200,7 +200,7 @@ func (c *jobCase) tasksOf(u int32) []int32 {
 func (c *jobCase) noteMember(t *victims.Task) int32 {
 	job := t.Job
 	minimum := c.c.MinMembers(job)
-	if minimum == 0 || job == c.job.Key {
+	if minimum == 0 || job == c.job.Job {
 		return -1
 	}
 	i, ok := c.gangOf[job]

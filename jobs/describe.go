@@ -22,29 +22,29 @@ import (
 func (d *Decision) Describe(c *victims.Cluster) string {
 	w := &writer{c: c, p: &d.Plan}
 	j := &d.Plan.Job
-	switch who := plain.Name(j.Key); d.Outcome {
+	switch who := who(j); d.Outcome {
 	// The zero Decision is one that nobody has made, and not a refusal.
 	case 0:
 		return "nothing is decided\n"
 	case victims.Refused:
 		stale := d.Count()
 		// A refusal writes itself, for callers that have shown the job already.
-		w.printf("job %s (%s, priority %d) is %s", who, plain.Name(d.Plan.Path), j.Priority, d.Refusal.Describe(c))
+		w.printf("%s (%s, priority %d) is %s", who, plain.Name(d.Plan.Path), j.Priority, d.Refusal.Describe(c))
 		if stale != nil {
 			w.printf("  the cluster has changed since, and nothing was counted\n")
 		}
 		return w.String()
 	case victims.Fits:
-		w.printf("job %s (%s, priority %d) fits: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
+		w.printf("%s (%s, priority %d) fits: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
 	case victims.Waits:
-		w.printf("job %s (%s, priority %d) waits for what is leaving already: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
+		w.printf("%s (%s, priority %d) waits for what is leaving already: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
 	// A plan: the line says that nothing runs before the victims have gone.
 	default:
 		gone := "these have stopped"
 		if len(d.Plan.Victims) == 0 {
 			gone = "those that move have gone"
 		}
-		w.printf("job %s (%s, priority %d) runs once %s: %s\n", who, plain.Name(d.Plan.Path), j.Priority, gone, w.count())
+		w.printf("%s (%s, priority %d) runs once %s: %s\n", who, plain.Name(d.Plan.Path), j.Priority, gone, w.count())
 	}
 	w.members()
 	// Without victims there is no cost but the node, and nothing to prove.
@@ -53,6 +53,14 @@ func (d *Decision) Describe(c *victims.Cluster) string {
 		w.printf("%s", indented(d.Plan.DescribeCost(c.Schema())))
 	}
 	return w.String()
+}
+
+// who names a job, or a lone ask.
+func who(j *victims.Ask) string {
+	if isLone(j) {
+		return plain.Name(j.Key)
+	}
+	return "job " + plain.Name(j.Key)
 }
 
 // DescribeCost writes, on a line each, which queues of the path end below their guarantee,
@@ -414,8 +422,8 @@ func (d *Decision) Summary(c *victims.Cluster) string {
 	for i := range d.Plan.Victims {
 		keys[i] = d.Plan.Victims[i].Key
 	}
-	return plain.Summary(fmt.Sprintf("job %s (%s, priority %d) runs once these have stopped: %s",
-		plain.Name(d.Plan.Job.Key), plain.Name(d.Plan.Path), d.Plan.Job.Priority, plain.Names(keys)))
+	return plain.Summary(fmt.Sprintf("%s (%s, priority %d) runs once these have stopped: %s",
+		who(&d.Plan.Job), plain.Name(d.Plan.Path), d.Plan.Job.Priority, plain.Names(keys)))
 }
 
 func (p *Plan) report(s *resources.Schema) *planReport {

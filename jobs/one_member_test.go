@@ -52,7 +52,13 @@ func propertyOneMember(t *rapid.T) {
 	if err := asks.Decide(&d, &ask, c.Options.Now); err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
+	if rapid.Bool().Draw(t, "itself") {
+		h.job = ask // a lone ask is a job of itself
+	}
 	h.decide("job")
+	if ch := h.d.Plan.Change(); len(ch.Places) == 1 && (ch.MinMembers != len(h.job.Members) || ch.Places[0].Ask.Job != map[bool]string{false: "", true: h.job.Key}[ch.MinMembers > 0]) {
+		t.Fatalf("%v\n%v", ch, h.c)
+	}
 	if h.d.Outcome == victims.Preempts {
 		a := h.auditorOfCase()
 		a.Predicate = h.planner.Predicate

@@ -28,6 +28,8 @@ import (
 // their order, and none of them has a place. With functions that see the ask (Exempt,
 // Predicate, Blockers, Admit) or ByPriority no two are alike.
 type Pending struct {
+	// Planner decides gangs and, with ByPriority or Admit, lone asks as gangs of one, unless they
+	// require a node. A [victims.Planner] with its options decides others.
 	Planner *Planner
 	// Order is that in which asks are decided; ties, and nil, are in that of Add.
 	Order func(a, b *victims.Ask) int
@@ -389,8 +391,8 @@ func appendAlike(dst []byte, a *victims.Ask) []byte {
 type Decided struct {
 	Ask     *victims.Ask
 	Outcome victims.Outcome
-	Lone    *victims.Decision // of an ask without members
-	Gang    *Decision         // of one with members
+	Lone    *victims.Decision // of an ask without members; nil if it is decided as a gang of one
+	Gang    *Decision         // of others
 
 	lone victims.Decision
 	gang Decision
@@ -399,7 +401,7 @@ type Decided struct {
 // decide sets d to what should happen for an ask.
 func (d *Decided) decide(p *Pending, ask *victims.Ask, now time.Time) (err error) {
 	d.Ask, d.Outcome, d.Lone, d.Gang = ask, 0, nil, nil
-	if len(ask.Members) == 0 {
+	if len(ask.Members) == 0 && (ask.RequiredNode != "" || p.Planner.Admit == nil && !p.Planner.ByPriority) {
 		d.Lone, p.lone.Cluster, p.lone.Options = &d.lone, p.Planner.Cluster, p.Planner.Options
 		err = p.lone.Decide(d.Lone, ask, now)
 		d.Outcome = d.Lone.Outcome

@@ -221,3 +221,23 @@ func TestPending_ReservedByName(t *testing.T) {
 	}
 	require.Equal(t, []string{"a refused", "b fits"}, decided(t, w, p))
 }
+
+// Quotas of the caller hold lone asks, too, which stay alone. One that requires its node they do
+// not hold.
+func TestPending_Admit(t *testing.T) {
+	w := build(t, "queue q quota=:2\nnode n1 9\njob q 1")
+	p := pendingIn(w)
+	p.Planner.Admit, p.Planner.ByPriority = w.planner().Admit, true
+	for i, key := range []string{"a", "b", "c"} {
+		p.Add(victims.Ask{Key: key, Queue: w.leaf("q"), Size: w.size(fmt.Sprint(1 + i)), RequiredNode: []string{"", "", "n1"}[i]})
+	}
+	require.Equal(t, []string{"a fits", "b refused", "c fits"}, decided(t, w, p))
+	require.Equal(t, "quota-max", p.Last("b").Gang.Refusal.Reason)
+	require.Contains(t, p.Last("b").Describe(w.cluster), "b (root.q, priority 0) is refused (quota-max): a quota is passed\n")
+	require.NoError(t, w.cluster.Start("a", noon))
+	a, _ := w.cluster.Lookup("a")
+	require.Empty(t, w.cluster.Job(a))
+	require.Zero(t, w.cluster.MinMembers("a"))
+	require.Empty(t, decided(t, w, p)[1:], "b is asked again, for the quota may look at anything")
+	require.Equal(t, []string{"b", "c"}, waiting(p))
+}

@@ -43,6 +43,9 @@ func (p *Plan) Change() victims.Change {
 	ch := victims.Change{
 		For: p.Job.Key, Version: p.Version, At: p.At, Victims: p.Victims, MinMembers: cmp.Or(p.Job.MinMembers, len(p.Job.Members)),
 	}
+	if isLone(&p.Job) {
+		ch.MinMembers = 0 // it runs alone
+	}
 	for _, at := range p.Placements {
 		ask := p.Job.MemberAsk(at.Member)
 		ch.Places = append(ch.Places, victims.ChangePlace{Ask: &ask, Node: at.Node})

@@ -16,7 +16,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Planner decides jobs over a cluster. Only Cluster must be set.
+// A Planner decides gangs over a cluster, and lone asks as gangs of one, by ByPriority and Admit
+// too. Only Cluster must be set.
 type Planner struct {
 	Cluster *victims.Cluster
 

@@ -190,12 +190,16 @@ func (a *Ask) Member(i int) Member {
 	return m
 }
 
-// MemberAsk returns a member of a gang as an ask for a place of its own.
+// MemberAsk returns a member of a gang as an ask for a place of its own. The only member of a
+// gang that has its key is a lone ask, which may be of another job.
 func (a *Ask) MemberAsk(i int) Ask {
 	m, ask := a.Member(i), *a
 	ask.Key, ask.Name, ask.Tag, ask.Size, ask.Class = m.Key, m.Name, m.Tag, m.Size, m.Class
 	ask.Originator, ask.OptedOut, ask.Cost, ask.Budgets = m.Originator, m.OptedOut, m.Cost, m.Budgets
-	ask.Job, ask.Members, ask.MinMembers, ask.DomainDepth = a.Key, nil, 0, 0
+	ask.Members, ask.MinMembers, ask.DomainDepth = nil, 0, 0
+	if len(a.Members) > 1 || m.Key != a.Key {
+		ask.Job = a.Key
+	}
 	return ask
 }
 

@@ -65,10 +65,11 @@ type Options struct {
 	// twice per node and once per victim given back or exchanged.
 	Predicate func(q *Question) bool
 
-	// Admit holds gangs to quotas that the tree does not have, as Koordinator's: it is asked at
-	// each queue from the leaf up, about members without a place together and about further
-	// ones singly. It sets dst to what victims below that queue have to free, in types that
-	// are wanted, and returns it; refused if no victim can help. nil: all are let in.
+	// Admit holds what package jobs decides, gangs and lone asks, to quotas that the tree does not
+	// have, as Koordinator's: it is asked at each queue from the leaf up, about members without a
+	// place together and about further ones singly. It sets dst to what victims below that queue
+	// have to free, in types that are wanted, and returns it; refused if no victim can help. nil:
+	// all are let in.
 	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
 
 	// NeverOvershoot and Enforced are for package quota. The first lets no leaf free more than it
