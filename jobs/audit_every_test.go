@@ -138,6 +138,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 			want: "disabled victim=v task=v queue=root.low"},
 		{law: finding.LawNonPreemptible, town: full + "fixed" + one, nodes: "n1", victims: "v", want: "non-preemptible victim=v task=v"},
 		{law: finding.LawPriority, town: full + "p=10" + one, nodes: "n1", victims: "v", want: "priority victim=v task=v have=10/9"},
+		{law: finding.LawRefused, town: full + "refuses" + one, nodes: "n1", victims: "v", want: "refused victim=v task=v"},
 		{law: finding.LawExempt, town: full + "until=ever" + one, nodes: "n1", victims: "v", want: "exempt victim=v task=v"},
 
 		{law: finding.LawGuarantee, town: "queue q\nqueue low g=1\nnode n1 4\ntask v low n1 4" + one, nodes: "n1", victims: "v",

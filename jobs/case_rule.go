@@ -28,6 +28,7 @@ type rules struct {
 	now      time.Time
 	weights  rulebook.Losses
 	horizon  time.Time // exemptions that end until then count as ended
+	refusals bool      // some task was found that is refused
 	strict   bool
 	stage    stage
 	needy    trigger.Guarantees // what guarantees say; E
@@ -36,7 +37,7 @@ type rules struct {
 
 // begin makes the rules those of a planner at an instant.
 func (r *rules) begin(p *Planner, now time.Time) {
-	r.exempts = p.Exempt
+	r.exempts, r.refusals = p.Exempt, false
 	r.now, r.horizon, r.strict, r.stage = now, now, p.StrictPriority, byPriority
 	r.weights.Set(p.Cluster.Capacity())
 }
@@ -101,6 +102,9 @@ func (r *rules) veto(t *victims.Task) rulebook.Rule {
 		return rulebook.RuleApplication // law 3: nor of the same job
 	case t.NonPreemptible && (rule == 0 || rule == rulebook.RulePriority):
 		return rulebook.RuleNonPreemptible
+	case rule == 0 && t.RefusedUntil.After(r.horizon):
+		r.refusals = true
+		return rulebook.RuleRefused
 	}
 	return rule
 }

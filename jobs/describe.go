@@ -294,6 +294,7 @@ var ruleTexts = map[string]string{
 	"inside":           "inside the starving queue",
 	"non-preemptible":  "not preemptible",
 	"priority":         "not lower in effective priority",
+	"refused":          "unwilling to stop",
 	"exempt":           "exempt",
 	"gang":             "needed by their jobs",
 	"not-helping":      "of no help with what is short",

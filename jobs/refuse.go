@@ -43,7 +43,7 @@ func (d *decision) unplanned(dst *Decision, s stage) {
 	counted := r.Reason == rulebook.NoVictims || r.Reason == rulebook.PredicateRefused
 	own := s != byPriority && d.mayTakeOwn(r.Reason)
 	if !counted {
-		if own && d.p.Exempt != nil {
+		if own && (d.p.Exempt != nil || d.rules.refusals) {
 			d.effort.eager = true
 			r.RetryAt = d.retryAt(withOwnLeaf)
 		}
@@ -88,7 +88,7 @@ func (d *decision) lackQuota(r *Refusal) {
 // retryAt returns the first instant at which, all else equal, there is a plan
 // because exemptions have ended; zero if there is none.
 func (d *decision) retryAt(s stage) time.Time {
-	if d.p.Exempt == nil || d.p.hasty {
+	if d.p.Exempt == nil && !d.rules.refusals || d.p.hasty {
 		return time.Time{}
 	}
 	d.rules.stage = s
@@ -101,7 +101,13 @@ func (d *decision) retryAt(s stage) time.Time {
 		t := d.c.TaskView(id)
 		// A task that another rule keeps does not become a candidate when its
 		// exemption ends.
-		if t.State != victims.Granted && d.rules.veto(&t) == 0 {
+		if t.State == victims.Granted {
+			continue
+		}
+		switch rule := d.rules.veto(&t); {
+		case rule == rulebook.RuleRefused:
+			d.ends = append(d.ends, t.RefusedUntil)
+		case rule == 0 && d.p.Exempt != nil:
 			if until, ok := d.rules.exemption(id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)
 			}

@@ -148,6 +148,7 @@ func TestRefusal_EveryRule(t *testing.T) {
 		{"disabled", "task v f.off n1 1"},
 		{"non-preemptible", "task v f.low n1 1 fixed"},
 		{"priority", "task v f.low n1 1 p=10"},
+		{"refused", "task v f.low n1 1 refuses until=ever"},
 		{"exempt", "task v f.low n1 1 until=ever"},
 		{"gang", "task v f.low n1 1 job=g\ntask w f.low n1 0 bound job=g\nkeep g 2"},
 		{"not-helping", "task v f.low n2 0/1"},
@@ -181,13 +182,14 @@ func TestRefusal_EveryRule(t *testing.T) {
 	// What a task has of several rules, and which of them counts: the words of
 	// each row are those of the row before without the first.
 	for _, test := range []struct{ rule, task string }{
-		{"leaving", "out n1 1 state=releasing bound app=j fixed p=10 until=ever web=web"},
-		{"required-node", "out n1 1 bound app=j fixed p=10 until=ever web=web"},
-		{"same-application", "out n1 1 app=j fixed p=10 until=ever web=web"},
-		{"fence", "out n1 1 fixed p=10 until=ever web=web"},
-		{"disabled", "f.off n1 1 fixed p=10 until=ever web=web"},
-		{"non-preemptible", "f.low n1 1 fixed p=10 until=ever web=web"},
-		{"priority", "f.low n1 1 p=10 until=ever web=web"},
+		{"leaving", "out n1 1 state=releasing bound app=j fixed p=10 refuses until=ever web=web"},
+		{"required-node", "out n1 1 bound app=j fixed p=10 refuses until=ever web=web"},
+		{"same-application", "out n1 1 app=j fixed p=10 refuses until=ever web=web"},
+		{"fence", "out n1 1 fixed p=10 refuses until=ever web=web"},
+		{"disabled", "f.off n1 1 fixed p=10 refuses until=ever web=web"},
+		{"non-preemptible", "f.low n1 1 fixed p=10 refuses until=ever web=web"},
+		{"priority", "f.low n1 1 p=10 refuses until=ever web=web"},
+		{"refused", "f.low n1 1 refuses until=ever web=web"},
 		{"exempt", "f.low n1 1 until=ever web=web"},
 		{"budget", "f.low n1 1 web=web"},
 	} {

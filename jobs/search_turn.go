@@ -90,7 +90,8 @@ func onlyJobSpares(c *victims.Cluster, job string, id victims.TaskID) bool {
 // predicates that are told of other members.
 func (d *decision) takesTurns() bool {
 	p := d.p
-	return !p.ByPriority && d.job.DomainDepth == 0 && p.Admit == nil && p.Predicate == nil && len(d.todo) > 0
+	later := d.rules.refusals && d.rules.horizon.After(d.now) // asks know no other instant
+	return !later && !p.ByPriority && d.job.DomainDepth == 0 && p.Admit == nil && p.Predicate == nil && len(d.todo) > 0
 }
 
 // inTurn asks the members of todo in turn, unless Together has done that, and reports whether

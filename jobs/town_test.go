@@ -85,7 +85,7 @@ func build(t testing.TB, text string) *town {
 }
 
 // flags are words that stand alone.
-var flags = []string{"off", "hard", "fixed", "opted", "originator", "bound", "never"}
+var flags = []string{"off", "hard", "fixed", "opted", "originator", "bound", "refuses", "never"}
 
 func parseLine(text string) line {
 	l := line{with: map[string]string{}}
@@ -234,6 +234,10 @@ func (w *town) addTask(l line) {
 			w.until[l.words[1]] = noon.Add(w.duration(l.with["until"]))
 		}
 	}
+	var refused time.Time
+	if l.has("refuses") {
+		refused = noon.Add(time.Hour)
+	}
 	states := map[string]victims.State{"": victims.Running, "releasing": victims.Releasing, "preempting": victims.Preempting}
 	app := l.words[1]
 	if l.has("app") {
@@ -243,7 +247,7 @@ func (w *town) addTask(l line) {
 		Key: l.words[1], Application: app, Queue: w.leaf(l.words[2]), Node: n, Size: w.size(l.words[4]),
 		Priority: int32(w.number(l, "p", 0)), Created: noon.Add(-age), Scheduled: noon.Add(-age),
 		State: states[l.with["state"]], Originator: l.has("originator"), OptedOut: l.has("opted"),
-		RequiredNode: l.has("bound"), Job: l.with["job"], NonPreemptible: l.has("fixed"),
+		RefusedUntil: refused, RequiredNode: l.has("bound"), Job: l.with["job"], NonPreemptible: l.has("fixed"),
 		Cost: int64(w.number(l, "cost", 0)), Budgets: split(l.with["web"], ","), Checkpoint: w.saved(l),
 	})
 	require.NoError(w, err)

@@ -48,6 +48,7 @@ func (a *Auditor) Audit(dst []victims.Violation, o *Outcome) []victims.Violation
 	}
 	ch := &a.charge
 	ch.Of, ch.Cluster, ch.Ask.Queue, ch.Victims, ch.Laws = "quota", a.Cluster, o.Queue, o.Victims, a.said
+	ch.Now = o.At
 	ch.Target, ch.NeverOvershoot, ch.Enforced = a.target, a.NeverOvershoot, a.Enforced
 	if dst = ch.Audit(dst); known {
 		dst = a.shares(dst)

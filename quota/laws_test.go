@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -30,6 +31,7 @@ var laws = []law.Law{
 	{Name: "memory does not matter", Holds: propertyReused},
 	{Name: "applied, it is enforced", Holds: propertyApplied},
 	{Name: "stops say what stays", Holds: propertyStops},
+	{Name: "who would not stop is as one that is bound to its node", Holds: propertyRefused},
 }
 
 func TestLaws(t *testing.T) { law.Check(t, laws) }
@@ -139,6 +141,45 @@ func propertyShuffled(t *rapid.T) {
 	c.World.Tasks = rapid.Permutation(c.World.Tasks).Draw(t, "tasks")
 	if got := keys(c.enforce(t, c.build(t))); !slices.Equal(want, got) {
 		t.Fatalf("%v, and shuffled %v\n%v", want, got, c)
+	}
+}
+
+func propertyRefused(t *rapid.T) {
+	c := draw(t)
+	until := map[string]time.Time{}
+	for i := range c.World.Tasks {
+		if task := &c.World.Tasks[i]; !task.State.Leaving() && rapid.IntRange(0, 2).Draw(t, "refuses") == 0 {
+			until[task.Key] = world.Epoch.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "minutes")) * time.Minute)
+		}
+	}
+	cluster := c.build(t)
+	for key, at := range until {
+		if _, err := cluster.Refuse(key, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := c.enforce(t, cluster)
+	for _, v := range c.auditor(cluster).Audit(nil, o) {
+		t.Errorf("%v", v)
+	}
+	for i := range c.World.Tasks {
+		task := &c.World.Tasks[i]
+		task.RequiredNode = task.RequiredNode || until[task.Key].After(world.Epoch)
+	}
+	if want, got := keys(c.enforce(t, c.build(t))), keys(o); !slices.Equal(want, got) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for _, key := range keys(o) {
+		if _, err := cluster.Refuse(key, world.Epoch.Add(1)); err != nil {
+			t.Fatal(err)
+		}
+		o.Version = cluster.Version()
+		if found := c.auditor(cluster).Audit(nil, o); !slices.ContainsFunc(found, func(v victims.Violation) bool { return v.Law == "refused" && v.Victim == key }) {
+			t.Errorf("%q refuses, and is told %v", key, found)
+		}
+	}
+	if t.Failed() {
+		t.Fatalf("%v\n%v", c, o.Describe(cluster))
 	}
 }
 

@@ -5,6 +5,7 @@ package quota
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/vectors"
@@ -59,6 +60,7 @@ type Outcome struct {
 	Proven  bool
 	Steps   int64
 	Version victims.Version // of the cluster that it was made for
+	At      time.Time       // the instant of the decision
 
 	block []int64 // the amounts of all of it
 }
@@ -314,6 +316,7 @@ var ruleTexts = map[string]string{
 	"overshoot":     "each task is more than what is still to be freed",
 	"enforced":      "in queues that are being enforced already",
 	"required-node": "bound to a node",
+	"refused":       "unwilling to stop",
 	"granted":       "granted to asks that have not started",
 }
 

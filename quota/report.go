@@ -17,7 +17,7 @@ import (
 // report sets dst to what was decided.
 func (x *enforcement) report(dst *Outcome, most resources.Limit) {
 	*dst = Outcome{
-		Result: met, Queue: x.q, Path: x.tree.Path(x.q), Proven: !x.finder.unproven, Steps: x.finder.steps, Version: x.c.Version(),
+		Result: met, Queue: x.q, Path: x.tree.Path(x.q), Proven: !x.finder.unproven, Steps: x.finder.steps, Version: x.c.Version(), At: x.now,
 		Parts: dst.Parts[:0], Leaves: dst.Leaves[:0], Victims: dst.Victims[:0],
 		Stops: dst.Stops[:0], Grants: dst.Grants[:0], Jobs: dst.Jobs[:0], block: dst.block[:0],
 	}
@@ -185,7 +185,7 @@ func (x *enforcement) reportStops(dst *Outcome) {
 // stopRules are the rules that keep tasks from a quota, in the order in which they are told.
 var stopRules = [...]rulebook.Rule{
 	rulebook.RuleGuarantee, rulebook.RuleBudget, rulebook.RuleGang, rulebook.RuleOvershoot,
-	rulebook.RuleEnforced, rulebook.RuleRequiredNode, rulebook.RuleGranted,
+	rulebook.RuleEnforced, rulebook.RuleRequiredNode, rulebook.RuleRefused, rulebook.RuleGranted,
 }
 
 // countStop adds what a task holds of the types that stay over to what its rule
@@ -217,6 +217,8 @@ func (x *enforcement) stopOf(t *victims.Task, row int32) (rulebook.Rule, queue.I
 		return 0, x.q
 	case x.at(t.Queue).out:
 		return rulebook.RuleEnforced, x.q
+	case row < 0 && t.RefusedUntil.After(x.now):
+		return rulebook.RuleRefused, x.q
 	case row < 0:
 		return rulebook.RuleRequiredNode, x.q
 	}

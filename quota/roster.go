@@ -101,7 +101,7 @@ func (x *enforcement) gather(w queue.ID) {
 		if t.State == victims.Granted {
 			r.grants = append(r.grants, t.Key)
 		}
-		if t.State != victims.Running || t.RequiredNode {
+		if t.State != victims.Running || t.RequiredNode || t.RefusedUntil.After(x.now) {
 			continue
 		}
 		gang := x.gangOf(&t)
@@ -189,7 +189,7 @@ func (x *enforcement) gangOf(t *victims.Task) int32 {
 }
 
 // newGang looks at the members of a gang: those that run. Who is leaving neither
-// counts nor protects. A member that can run on its node only counts, and keeps
+// counts nor protects. A member that can run on its node only, or would not stop, counts, and keeps
 // the gang from going as a whole, as does one in another leaf.
 func (x *enforcement) newGang(job string, w queue.ID, least int) gangRow {
 	g := gangRow{last: noTask, together: true}
@@ -201,7 +201,7 @@ func (x *enforcement) newGang(job string, w queue.ID, least int) gangRow {
 			continue
 		}
 		running++
-		g.together = g.together && m.Queue == w && !m.RequiredNode
+		g.together = g.together && m.Queue == w && !m.RequiredNode && !m.RefusedUntil.After(x.now)
 	}
 	g.spare = int32(max(running-least, 0))
 	return g

@@ -344,6 +344,11 @@ var auditTable = []auditRow{
 		want: []string{`required-task: victim w: can run on its node only`},
 	},
 	{
+		name: "a task that would not stop",
+		edit: func(c *auditCase) { c.task("w").RefusedUntil = auditNow.Add(time.Second) },
+		want: []string{`refused: victim w: would not stop`},
+	},
+	{
 		name: "a disabled queue",
 		edit: func(c *auditCase) { c.lend.Properties = map[string]string{"preemption.policy": "disabled"} },
 		want: []string{`disabled: victim w: root.lend.y: preemption is disabled`},

@@ -115,3 +115,43 @@ func (x *clusterMachine) Cancel(t *rapid.T) {
 		t.Fatalf("%q run on, want %q", unmarked, want)
 	}
 }
+
+func (x *clusterMachine) Refuse(t *rapid.T) {
+	key, until := drawKey(t), drawTime(t)
+	wrong := x.noTask(key)
+	if badTime(until) {
+		wrong = append(wrong, ErrRange)
+	}
+	if task, ok := x.m.tasks[key]; ok && task.State == Releasing {
+		wrong = append(wrong, ErrState)
+	}
+	asks, err := x.c.Refuse(key, until)
+	if !x.judge(t, err, strconv.Quote(key), wrong) {
+		return
+	}
+	x.final()
+	marked := x.m.tasks[key].State == Preempting
+	var want []string
+	for _, g := range x.m.grants {
+		waits := slices.ContainsFunc(x.m.waits[g.wait], func(v modelVictim) bool { return v.key == key })
+		if g.mover == "" && (waits || marked && x.m.needs(key, g)) {
+			want = append(want, g.ask)
+		}
+	}
+	slices.Sort(want)
+	if want = slices.Compact(want); !slices.Equal(asks, want) {
+		t.Fatalf("%q need it, want %q", asks, want)
+	}
+	if marked {
+		x.m.unmark(key)
+	}
+	for _, g := range x.m.grants {
+		if g.mover == key {
+			x.removed(g.key)
+			break
+		}
+	}
+	task := x.m.tasks[key]
+	task.RefusedUntil = until
+	x.m.tasks[key] = task
+}

@@ -193,8 +193,8 @@ func (m *clusterModel) minimum(job string) int {
 	return m.placed[job]
 }
 
-// needs reports whether a grant needs the room that a victim is to leave.
-func (m *clusterModel) needs(victim string) bool {
+// needs reports whether some of the grants needs the room that a victim is to leave.
+func (m *clusterModel) needs(victim string, grants ...modelGrant) bool {
 	v := m.tasks[victim]
 	stays := func(t modelTask) bool { return !t.State.leaving() }
 	for i := range m.types() {
@@ -203,7 +203,7 @@ func (m *clusterModel) needs(victim string) bool {
 			return sum.Add(sum, big.NewInt(v.Size[i])).Cmp(big.NewInt(most)) > 0
 		}
 		wanted := func(in func(modelTask) bool) bool {
-			for _, g := range m.grants {
+			for _, g := range grants {
 				if t := m.tasks[g.key]; t.Size[i] > 0 && in(t) {
 					return true
 				}
@@ -248,18 +248,10 @@ func (m *clusterModel) cancel(ask string) (unmarked, gone []string) {
 		}
 		if t.State == Preempting {
 			waited := slices.ContainsFunc(slices.Collect(maps.Values(m.waits)), func(all []modelVictim) bool { return slices.Contains(all, v) })
-			if waited || m.needs(v.key) {
+			if waited || m.needs(v.key, m.grants...) {
 				continue
 			}
-			t.State, t.told = Running, time.Time{}
-			m.tasks[v.key] = t
-			for _, name := range t.Budgets {
-				b := m.budgets[name]
-				if b.Left < math.MaxInt64 {
-					b.Left++
-				}
-				m.budgets[name] = b
-			}
+			m.unmark(v.key)
 			unmarked = append(unmarked, v.key)
 		}
 		for _, g := range m.grants {
@@ -270,4 +262,18 @@ func (m *clusterModel) cancel(ask string) (unmarked, gone []string) {
 		}
 	}
 	return unmarked, gone
+}
+
+// unmark has a victim run on, and gives it back to its budgets.
+func (m *clusterModel) unmark(key string) {
+	t := m.tasks[key]
+	t.State, t.told = Running, time.Time{}
+	m.tasks[key] = t
+	for _, name := range t.Budgets {
+		b := m.budgets[name]
+		if b.Left < math.MaxInt64 {
+			b.Left++
+		}
+		m.budgets[name] = b
+	}
 }

@@ -110,6 +110,9 @@ func (x *clusterMachine) drawTask(t *rapid.T) Task {
 	}
 	task.Scheduled = drawTime(t)
 	task.Checkpoint = drawTime(t)
+	if between(t, "refused", 0, 9) == 9 {
+		task.RefusedUntil = drawTime(t)
+	}
 	return task
 }
 

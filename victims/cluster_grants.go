@@ -278,6 +278,48 @@ func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	return unmarked, nil
 }
 
+// Refuse notes that a victim will not stop: a webhook said no, or it cannot be reached. Its mark
+// and what it draws on budgets are taken back, and nobody takes it until an instant, by rule
+// "refused"; RetryAt knows that. A place that it was to move to is dropped. It returns the keys of
+// the asks whose plans need it, sorted: give these up by [Cluster.Cancel] or [Cluster.Drop], or
+// wait. A task that runs is refused from now on just so.
+//
+// Errors are an unknown key, a task that is [Releasing] ([ErrState]), and an instant out of range.
+// The cost is linear in grants.
+func (c *Cluster) Refuse(victim string, until time.Time) (asks []string, err error) {
+	err = c.edit(victim, func(id TaskID) error {
+		if _, ok := nanos(until); !ok {
+			return fmt.Errorf("refused until %v: %w", until, ErrRange)
+		}
+		if c.tasks[id].state == Releasing {
+			return fmt.Errorf("state %v: %w", Releasing, ErrState)
+		}
+		asks = c.asksOf(id)
+		if c.tasks[id].state == Preempting {
+			c.setState(id, Running)
+			c.spend(id, -1)
+		}
+		c.stay(victim)
+		c.refuse(id, toldAt(until))
+		c.digest.touch(c.tasks[id].node)
+		c.journal.node(c.tasks[id].node)
+		return nil
+	})
+	return asks, err
+}
+
+// asksOf returns the asks that wait for a victim, and those whose grants need its room, sorted.
+func (x *index) asksOf(id TaskID) (asks []string) {
+	w, _ := x.placeOf(id)
+	for i := range x.grants {
+		if g := &x.grants[i]; g.mover == "" && (w != 0 && g.wait == w || x.tasks[id].state == Preempting && x.needs(g.task, id)) {
+			asks = append(asks, x.asks[g.ask].key)
+		}
+	}
+	slices.Sort(asks)
+	return slices.Compact(asks)
+}
+
 // stay drops the place of a task that does not move after all.
 func (c *Cluster) stay(mover string) {
 	for i := range c.grants {
@@ -288,25 +330,27 @@ func (c *Cluster) stay(mover string) {
 	}
 }
 
-// needed reports whether a grant needs the room that a victim is to leave: on its node, or under
-// a max.
+// needed reports whether a grant needs the room that a victim is to leave.
 func (x *index) needed(id TaskID) bool {
-	r := &x.tasks[id]
-	wanted := func(t int, in func(*taskRow) bool) bool {
-		return slices.ContainsFunc(x.grants, func(g grantRow) bool { return x.size(g.task)[t] > 0 && in(&x.tasks[g.task]) })
-	}
+	return slices.ContainsFunc(x.grants, func(g grantRow) bool { return x.needs(g.task, id) })
+}
+
+// needs reports whether a grant needs the room that a victim is to leave: on its node, or under a
+// max.
+func (x *index) needs(grant, id TaskID) bool {
+	r, g := &x.tasks[id], &x.tasks[grant]
 	coming := x.row(x.coming, r.node)
 	for t, v := range x.size(id) {
-		if v == 0 {
+		if v == 0 || x.size(grant)[t] == 0 {
 			continue
 		}
-		if v > coming[t] && wanted(t, func(g *taskRow) bool { return g.node == r.node }) {
+		if g.node == r.node && v > coming[t] {
 			return true
 		}
 		for q := range x.tree.Ancestors(r.leaf) {
 			bound, ok := x.tree.Max(q).Bound(t)
 			used := x.tree.Usage(q)[t] - x.tree.Leaving(q)[t]
-			if ok && v > bound-used && wanted(t, func(g *taskRow) bool { return x.tree.Contains(q, g.leaf) }) {
+			if ok && v > bound-used && x.tree.Contains(q, g.leaf) {
 				return true
 			}
 		}

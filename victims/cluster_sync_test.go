@@ -46,6 +46,9 @@ func (x *clusterMachine) put(t *rapid.T, task Task, id TaskID) {
 	if known && was.State.leaving() && task.State == Running {
 		task.State = was.State
 	}
+	if known && was.State != Granted && was.RefusedUntil.After(task.RefusedUntil) {
+		task.RefusedUntil = was.RefusedUntil
+	}
 	x.final()
 	x.tasks[task.Key] = id
 	x.m.putTask(task)

@@ -559,6 +559,9 @@ func (x *court) poor(leaf queue.ID, helped resources.Mask) (at queue.ID, i int, 
 	return at, i, poor
 }
 
+// refused reports whether a task would not stop, and nobody is to take it yet.
+func (x *court) refused(id TaskID) bool { return x.Now.Before(instantOf(x.c.refused.at(int(id)))) }
+
 // exempt asks the caller whether the task is exempt now. From the end of its exemption on it
 // is not. The answer is asked for anew: an auditor that trusted the planner's would share
 // its mistakes.
@@ -637,7 +640,7 @@ func (x *court) gangOf(job int32) *courtGang {
 				if g.running++; g.running == 1 {
 					leaf = r.leaf
 				}
-				g.together = g.together && leaf == r.leaf && !r.flags.has(flagRequiredNode)
+				g.together = g.together && leaf == r.leaf && !r.flags.has(flagRequiredNode) && !x.refused(id)
 			}
 		}
 		g.minimum = int(x.c.minimumOf(job))

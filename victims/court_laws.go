@@ -186,6 +186,7 @@ func (x *court) judge(id TaskID) {
 	w, helped, brought := r.leaf, x.helped(id), x.brought(r) // by its job, so that it need not help itself
 	fault(r.state != Running, plain(finding.LawLeaving))
 	fault(r.flags.has(flagRequiredNode), plain(finding.LawRequiredTask))
+	fault(x.refused(id), plain(finding.LawRefused))
 	if x.Of == "quota" {
 		fault(!x.tree.Contains(x.Ask.Queue, w), plain(finding.LawInside))
 		fault(x.busy(w), plain(finding.LawEnforced))
@@ -587,6 +588,9 @@ func (x *court) target() {
 // couldGo reports whether a task could go as well for what is short of the target, alone or
 // with what is left of its gang.
 func (x *court) couldGo(id TaskID) bool {
+	if x.refused(id) {
+		return false
+	}
 	unit := append(x.spare[:0], id)
 	if g := x.gangAt(id); g != nil && g.taken >= g.surplus {
 		if unit = unit[:0]; !g.together {

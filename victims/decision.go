@@ -63,6 +63,9 @@ type Task struct {
 	Scheduled  time.Time // when it was placed; zero: not yet, it is nominated only
 	Checkpoint time.Time // of its last checkpoint; zero: none
 	State      State
+	// RefusedUntil is until when nobody takes the task, for it would not stop; see
+	// [Cluster.Refuse]. SetTask keeps the later one.
+	RefusedUntil time.Time
 
 	Originator   bool // the first task of its application, without which the others are lost
 	OptedOut     bool // allow-preemption: false (law 1)
@@ -330,6 +333,7 @@ var ruleTexts = map[string]string{
 	"disabled":         "where preemption is disabled",
 	"inside":           "inside the starving queue",
 	"priority":         "too high in effective priority",
+	"refused":          "unwilling to stop",
 	"exempt":           "exempt",
 	"not-helping":      "of no help with what is short",
 	"budget":           "in a budget with nothing left",
@@ -347,6 +351,7 @@ var ruleTexts = map[string]string{
 //   - inside: it is inside the starving queue (storm freedom).
 //   - non-preemptible: no job may take it.
 //   - priority: its effective priority is too high (law 6).
+//   - refused: it would not stop; see [Cluster.Refuse].
 //   - exempt: the caller exempts it.
 //   - gang: its job needs it, and cannot be stopped as a whole.
 //   - not-helping: it reduces no open need.

@@ -72,8 +72,15 @@ func (e *eligibility) veto(id TaskID) rulebook.Rule {
 		t.SameApplication = t.SameApplication && e.without.Rule != relaxApplication
 		t.AnyPriority = e.without.Rule == relaxPriority
 	}
-	return e.Veto(&t)
+	rule := e.Veto(&t)
+	if rule == 0 && refuses(e.c.refused.at(int(id)), e.horizon) {
+		return rulebook.RuleRefused
+	}
+	return rule
 }
+
+// timed reports whether time alone may let a task go.
+func (d *decision) timed() bool { return d.p.Exempt != nil || refuses(d.c.lastRefused, d.now) }
 
 // rule returns the first rule that keeps a task from being a victim whatever it frees,
 // exemptions included; else 0.

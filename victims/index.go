@@ -108,8 +108,9 @@ func (x *index) put(t *Task) (TaskID, error) {
 	if wait != 0 {
 		v = x.waits[wait].victims[place]
 	}
-	told := x.told.at(int(id))
+	told, refused := x.told.at(int(id)), x.refused.at(int(id))
 	id = x.replace(id, t, &r)
+	x.refuse(id, max(refused, x.refused.at(int(id))))
 	if r.state == Preempting {
 		x.told.set(int(id), cap(x.tasks), told)
 	}

@@ -44,6 +44,9 @@ func (x *index) parseInto(r *taskRow, t *Task, old resources.Vector) (err error)
 	if _, saved, err = stamp(t.Checkpoint, flagCheckpoint); err != nil {
 		return fmt.Errorf("checkpoint %w", err)
 	}
+	if _, _, err = stamp(t.RefusedUntil, 0); err != nil {
+		return fmt.Errorf("refused until %w", err)
+	}
 	r.flags |= created | scheduled | saved
 	return nil
 }
@@ -319,6 +322,8 @@ func (x *taskTable) TaskView(id TaskID) Task {
 		Name: x.names.at(int(id)),
 		Tag:  x.tags.at(int(id)),
 		Cost: x.costs.at(int(id)),
+
+		RefusedUntil: instantOf(x.refused.at(int(id))),
 
 		Class: x.classes.at(int(id)),
 

@@ -310,7 +310,7 @@ func (c *column[T]) reserve(room int) {
 
 func (c *taskColumns) copyFrom(d *taskColumns) {
 	c.names, c.tags, c.costs = reuse(c.names, d.names), reuse(c.tags, d.tags), reuse(c.costs, d.costs)
-	c.classes = reuse(c.classes, d.classes)
+	c.classes, c.refused = reuse(c.classes, d.classes), reuse(c.refused, d.refused)
 	c.checkpoint, c.budgetSet, c.inJob = reuse(c.checkpoint, d.checkpoint), reuse(c.budgetSet, d.budgetSet), reuse(c.inJob, d.inJob)
 	c.told = reuse(c.told, d.told)
 }

@@ -36,6 +36,7 @@ type taskTable struct {
 	minimumBook
 	budgetBook
 	taskColumns
+	lastRefused uint64 // no task is refused after that; see toldAt
 }
 
 // taskRow is a task without its size, which is a row of Cluster.sizes: 64
@@ -66,6 +67,7 @@ type taskColumns struct {
 	budgetSet  column[int32]
 	inJob      column[int32]  // its index in Cluster.members[job]
 	told       column[uint64] // when a victim was marked, if that is known; see toldAt
+	refused    column[uint64] // until when it does not stop, likewise
 }
 
 // Flags are two bytes, so that a row stays within a cache line.
@@ -222,7 +224,17 @@ func (x *taskTable) setColumns(id TaskID, t *Task) {
 	ns, _ := nanos(t.Checkpoint)
 	x.checkpoint.set(row, room, ns)
 	x.told.set(row, room, 0)
+	x.refuse(id, toldAt(t.RefusedUntil))
 }
+
+// refuse notes until when nobody takes a task.
+func (x *taskTable) refuse(id TaskID, until uint64) {
+	x.refused.set(int(id), cap(x.tasks), until)
+	x.lastRefused = max(x.lastRefused, until)
+}
+
+// refuses reports whether what is refused until then is so at an instant.
+func refuses(until uint64, at time.Time) bool { return until != 0 && until > toldAt(at) }
 
 // toldAt returns an instant in range as the column has it, 0 for the zero time.
 func toldAt(at time.Time) uint64 {
@@ -233,14 +245,16 @@ func toldAt(at time.Time) uint64 {
 	return uint64(ns) + 1<<63
 }
 
-// toldOf returns when a task was marked, the zero time if that is not known.
-func (x *taskTable) toldOf(id TaskID) time.Time {
-	told := x.told.at(int(id))
+// instantOf returns the instant that toldAt made a number of.
+func instantOf(told uint64) time.Time {
 	if told == 0 {
 		return time.Time{}
 	}
 	return time.Unix(0, int64(told-1<<63)).UTC()
 }
+
+// toldOf returns when a task was marked, the zero time if that is not known.
+func (x *taskTable) toldOf(id TaskID) time.Time { return instantOf(x.told.at(int(id))) }
 
 // size returns the amounts of a row.
 func (x *taskTable) size(id TaskID) resources.Vector {
@@ -267,6 +281,7 @@ func (x *taskTable) copyFrom(y *taskTable) {
 	x.minimumBook.copyFrom(&y.minimumBook)
 	x.budgetBook.copyFrom(&y.budgetBook)
 	x.taskColumns.copyFrom(&y.taskColumns)
+	x.lastRefused = y.lastRefused
 }
 
 // membersOf returns the tasks and grants of a job by its number, in an order

@@ -64,9 +64,9 @@ func (d *decision) unplanned(dst *Decision, told stage) {
 			d.prepare(told)
 		}
 	}
-	// Only exemptions end by themselves. After a search that was stopped
-	// another one would be as well.
-	if d.p.Exempt == nil || d.trial.meter.Stopped {
+	// Only exemptions end by themselves, and what refused to stop. After a search that was
+	// stopped another one would be as well.
+	if !d.timed() || d.trial.meter.Stopped {
 		return
 	}
 	stages := d.scratch.stages[:0]
@@ -127,7 +127,7 @@ func (d *decision) count(r *Refusal) {
 	s.lackHeadroom(&at)
 	// Digests know no caller's functions, no gangs and no budgets. With any of
 	// those every task is asked about.
-	if d.pruning() && d.p.Exempt == nil && d.c.gangs == 0 && d.p.Blockers == nil && len(d.c.budgets) == 0 {
+	if d.pruning() && !d.timed() && d.c.gangs == 0 && d.p.Blockers == nil && len(d.c.budgets) == 0 {
 		s.lanes(r)
 	} else {
 		s.countRules(r)
@@ -376,11 +376,17 @@ func (s *survey) lessNear(sum resources.Vector, q queue.ID, at *site) resources.
 	return sum
 }
 
-// ends appends the instants at which exemptions of tasks end that no other rule
-// keeps.
+// ends appends the instants from which tasks may go that no other rule keeps than that they are
+// refused or exempt.
 func (e *eligibility) ends(dst []time.Time) []time.Time {
 	for id := range e.c.Tasks() {
-		if e.c.tasks[id].state != Granted && e.veto(id) == 0 {
+		if e.c.tasks[id].state == Granted {
+			continue
+		}
+		switch rule := e.veto(id); {
+		case rule == rulebook.RuleRefused:
+			dst = append(dst, instantOf(e.c.refused.at(int(id))))
+		case rule == 0 && e.exempts != nil:
 			if until, ok := e.exemption(id); ok && !until.IsZero() {
 				dst = append(dst, until)
 			}

@@ -71,6 +71,7 @@ type taskLine struct {
 	Checkpoint     time.Time        `json:"checkpoint,omitzero"`
 	State          savedState       `json:"state,omitzero"`
 	Told           time.Time        `json:"told,omitzero"` // when it was marked
+	Refused        time.Time        `json:"refused,omitzero"`
 	Originator     bool             `json:"originator,omitzero"`
 	OptedOut       bool             `json:"optedOut,omitzero"`
 	RequiredNode   bool             `json:"requiredNode,omitzero"`
@@ -195,7 +196,7 @@ func (x *index) saveTasks(w *saved.Writer) {
 		w.Line("task", taskLine{
 			Row: id, Key: t.Key, Name: t.Name, Tag: t.Tag, Application: t.Application,
 			Queue: x.tree.Path(t.Queue), Node: x.nodes[t.Node].name, Size: t.Size, Priority: t.Priority,
-			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: savedState(t.State), Told: x.toldOf(id),
+			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: savedState(t.State), Told: x.toldOf(id), Refused: t.RefusedUntil,
 			Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
 			Job: t.Job, NonPreemptible: t.NonPreemptible, Cost: t.Cost, Budgets: t.Budgets, Movable: t.Movable, Class: t.Class,
 		})
@@ -510,7 +511,7 @@ func (x *loader) loadTask() error {
 		Key: l.Key, Name: l.Name, Tag: l.Tag, Application: l.Application, Queue: leaf, Node: node, Size: l.Size,
 		Priority: l.Priority, Created: l.Created, Scheduled: l.Scheduled, Checkpoint: l.Checkpoint,
 		Originator: l.Originator, OptedOut: l.OptedOut, RequiredNode: l.RequiredNode,
-		Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Budgets: l.Budgets, Movable: l.Movable, Class: l.Class,
+		RefusedUntil: l.Refused, Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Budgets: l.Budgets, Movable: l.Movable, Class: l.Class,
 	}
 	r, err := c.parse(&t, nil)
 	if err != nil {

@@ -187,5 +187,6 @@ var keptByJobs = map[string]string{
 	finding.LawFence:          "it is beyond the fence of the asking queue (law 7)",
 	finding.LawDisabled:       "preemption is disabled in its queue",
 	finding.LawNonPreemptible: "it is not preemptible",
+	finding.LawRefused:        "it would not stop",
 	finding.LawExempt:         "it is exempt for now",
 }

@@ -40,6 +40,7 @@ const (
 	LawLeaving        = "leaving"         // no victim is leaving already
 	LawRequiredTask   = "required-task"   // no victim can run on its node only
 	LawDisabled       = "disabled"        // no victim in a disabled queue
+	LawRefused        = "refused"         // no victim is one that would not stop
 	LawExempt         = "exempt"          // no victim is exempt
 	LawNearby         = "nearby"          // victims are on the node, if the ask requires it or the option says so
 	LawHelpful        = "helpful"         // each victim reduces a need of the ask or blocks it, or goes with its job
@@ -101,6 +102,7 @@ var book = map[string]Text{
 	LawLeaving:        {Text: "leaving already"},
 	LawRequiredTask:   {Text: "can run on its node only"},
 	LawDisabled:       {Text: "preemption is disabled"},
+	LawRefused:        {Text: "would not stop"},
 	LawExempt:         {Text: "exempt"},
 	LawNearby:         {Text: "not on the node of the ask"},
 	LawHelpful:        {Text: "reduces no need of the ask"},

@@ -15,6 +15,7 @@ const (
 	RuleInside // storm freedom
 	RuleNonPreemptible
 	RulePriority // law 6
+	RuleRefused
 	RuleExempt
 	RuleGang
 	RuleNotHelping
@@ -36,6 +37,7 @@ var ruleWords = [NumRules]string{
 	RuleInside:         "inside",
 	RuleNonPreemptible: "non-preemptible",
 	RulePriority:       "priority",
+	RuleRefused:        "refused",
 	RuleExempt:         "exempt",
 	RuleGang:           "gang",
 	RuleNotHelping:     "not-helping",

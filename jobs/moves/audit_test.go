@@ -26,6 +26,7 @@ func TestAudit_EachLaw(t *testing.T) {
 
 		minimums map[string]int
 		class    int
+		refused  bool
 		stays    bool // nobody may move
 	}
 	task := func(j *judged) *world.Task { return &j.w.Tasks[0] }
@@ -35,6 +36,7 @@ func TestAudit_EachLaw(t *testing.T) {
 	}{
 		{"", func(*judged) {}},
 		{"movable", func(j *judged) { j.stays = true }},
+		{"refused", func(j *judged) { j.refused = true }},
 		{"leaving", func(j *judged) { task(j).State = world.Releasing }},
 		{"required-task", func(j *judged) { task(j).RequiredNode = true }},
 		{"application", func(j *judged) { j.a.Application = "b" }},
@@ -124,6 +126,10 @@ func TestAudit_EachLaw(t *testing.T) {
 				require.NoError(t, err)
 				world.SetMinimums(c, j.minimums)
 				world.LetMove(c, j.class, func(string) bool { return !j.stays })
+				if j.refused {
+					_, err := c.Refuse(task(&j).Key, world.Epoch.Add(time.Second))
+					require.NoError(t, err)
+				}
 				ask, err := world.AskOf(c, &j.a)
 				require.NoError(t, err)
 				return c, ask

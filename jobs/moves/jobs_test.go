@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -233,6 +234,7 @@ func TestDecide_WhoMoves(t *testing.T) {
 		{"not movable", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			w.Tasks[0].Key = "stays"
 		}, victims.Refused},
+		{"one that would not stop", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].Key = "refuses" }, victims.Refused},
 		{"an ask over its guarantee", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Root.Children[0].Guaranteed = gpu(0) }, victims.Refused},
 		{"an ask over its guarantee that may move others", func(w *world.World, _ *world.Ask, o *moves.Options) {
 			w.Root.Children[0].Guaranteed = gpu(0)
@@ -286,6 +288,9 @@ func TestDecide_WhoMoves(t *testing.T) {
 			c, err := world.Build(w)
 			require.NoError(t, err)
 			world.LetMove(c, 0, func(key string) bool { return key != "stays" })
+			if _, there := c.Lookup("refuses"); there {
+				require.NoError(t, law.ErrOf(c.Refuse("refuses", world.Epoch.Add(time.Second))))
+			}
 			ask, err := world.AskOf(c, &a)
 			require.NoError(t, err)
 			p.Asks = &victims.Planner{Cluster: c}

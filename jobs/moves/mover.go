@@ -22,7 +22,7 @@ type unit struct {
 // movable reports whether a task may move by itself.
 func (s *search) movable(id victims.TaskID, t *victims.Task) bool {
 	switch {
-	case t.State != victims.Running, !t.Movable, s.job && (t.NonPreemptible || t.Job == s.ask.Job):
+	case t.State != victims.Running, !t.Movable, t.RefusedUntil.After(s.now), s.job && (t.NonPreemptible || t.Job == s.ask.Job):
 		return false
 	}
 	traits := eligible.Traits{
