@@ -36,16 +36,27 @@ type exchanger struct {
 	tight   []bounded // for which plans were refused
 	potent  []int64   // what could go of each bound, by type
 	counts  []int32
+	list    []int32
 	low     []hostCost
 }
 
-// A bounded is a type of a bound that those who may go could pass, or a soft budget.
+// A bounded is a type of a bound that those who may go could pass, a soft budget, or a type
+// of what a queue needs.
 type bounded struct {
-	bound, typ   int32 // the type is -1 for a budget
+	what         rowKind
+	bound, typ   int32
 	room, potent int64 // what it has left, and what could go
 }
 
-func (b bounded) is(c bounded) bool { return b.bound == c.bound && b.typ == c.typ }
+type rowKind uint8
+
+const (
+	needed rowKind = iota
+	limited
+	budgeted
+)
+
+func (b bounded) is(c bounded) bool { return b.what == c.what && b.bound == c.bound && b.typ == c.typ }
 
 // mostSites is how many hosts are looked at: of more those that have members, and those where
 // the least must go for a member of the largest kind, or of the smallest.
@@ -71,7 +82,7 @@ const (
 func (x *exchanger) exchange() {
 	const tries = 3
 	x.tight = x.tight[:0]
-	for known := -1; known < min(len(x.tight), tries); {
+	for known := -1; known < min(len(x.tight), tries) && x.search.proof == victims.NoProof; {
 		known = len(x.tight)
 		if x.asker.asks() || !x.state() {
 			return
@@ -100,9 +111,23 @@ func (x *exchanger) solve() {
 	before := x.effort.Used
 	best, proven := s.Solve(&x.problem, start, min(x.purse, x.rest()))
 	x.purse -= x.effort.Used - before
-	if proven && best != nil && x.best.found && x.search.proof == victims.NoProof {
+	if proven && x.search.proof == victims.NoProof && x.tells(best) {
 		x.search.proof = victims.ProofLevels
 	}
+}
+
+// tells reports whether the levels of a selection are those of the best plan. They are not if
+// a budget is overrun that the problem does not have.
+func (x *exchanger) tells(s *gangs.Selection) bool {
+	x.list = x.list[:0]
+	for _, u := range s.Units {
+		x.list = append(x.list, x.singles[u])
+	}
+	for _, w := range s.Wholes {
+		x.list = append(x.list, x.wholly[w])
+	}
+	total := x.best.totalOf(x.list, x.rem)
+	return x.best.found && total.Levels == x.best.levels
 }
 
 // state states the problem. It reports false if that is of no use.
@@ -363,7 +388,7 @@ func (x *exchanger) layOut() {
 	p.Head, p.Levels = l.At(partOriginators), l.At(partPriorities)
 	p.Partial = p.Partial || !l.Whole(partExcess)
 	p.Waste = gangs.Price{}
-	if x.types == 1 && l.Whole(partWork) {
+	if x.types == 1 && l.Whole(partWork) && !x.needs.open() {
 		p.Waste = l.Price(partExcess, 1)
 	}
 }
@@ -392,28 +417,29 @@ func (x *exchanger) findRows() {
 			clear(x.row(x.potent, int(g.bounds[0])))
 		}
 	}
+	x.listNeeds()
 	for b := range x.rooms.Bounds {
 		room := &x.rooms.Bounds[b].Room
 		for t := range room.Defined.All() {
 			if t < x.types && x.row(x.potent, b)[t] > max(room.Value.At(t), 0) {
-				x.bounds = append(x.bounds, bounded{int32(b), int32(t), max(room.Value.At(t), 0), x.row(x.potent, b)[t]})
+				x.bounds = append(x.bounds, bounded{limited, int32(b), int32(t), max(room.Value.At(t), 0), x.row(x.potent, b)[t]})
 			}
 		}
 	}
 	for b, n := range soft {
 		if left := x.budgets.soft[b]; left > 0 && int64(n) > left {
-			x.bounds = append(x.bounds, bounded{int32(b), -1, left, int64(n)})
+			x.bounds = append(x.bounds, bounded{budgeted, int32(b), 0, left, int64(n)})
 		}
 	}
 	slices.SortStableFunc(x.bounds, func(a, b bounded) int {
-		return cmp.Or(cmp.Compare(x.tightness(a), x.tightness(b)), resources.Share{Amount: a.room, Of: a.potent}.Compare(resources.Share{Amount: b.room, Of: b.potent}))
+		return cmp.Or(cmp.Compare(min(a.what, limited), min(b.what, limited)), cmp.Compare(x.tightness(a), x.tightness(b)), resources.Share{Amount: a.room, Of: a.potent}.Compare(resources.Share{Amount: b.room, Of: b.potent}))
 	})
 	x.bounds = x.bounds[:min(len(x.bounds), gangs.MostRows)]
 	p := &x.problem
 	p.Rows = p.Rows[:0]
 	for _, b := range x.bounds {
 		row := gangs.Row{Room: b.room}
-		if b.typ < 0 {
+		if b.what == budgeted {
 			row.Over = x.layout.Price(partOverrun, 1)
 		}
 		p.Rows = append(p.Rows, row)
@@ -433,8 +459,8 @@ func (x *exchanger) blame(u int32) {
 		for _, b := range part.Bounds {
 			room := &p.left[b].Room
 			for t := range room.Defined.All() {
-				if tight := (bounded{bound: b, typ: int32(t)}); room.Value.At(t) < 0 && !slices.ContainsFunc(x.tight, tight.is) {
-					x.tight = append(x.tight, tight)
+				if room.Value.At(t) < 0 {
+					x.tighten(bounded{what: limited, bound: b, typ: int32(t)})
 				}
 			}
 		}
@@ -442,24 +468,62 @@ func (x *exchanger) blame(u int32) {
 	p.move(u, -1)
 }
 
+// tighten notes a bound that the problem should have.
+func (x *exchanger) tighten(b bounded) {
+	if !slices.ContainsFunc(x.tight, b.is) {
+		x.tight = append(x.tight, b)
+	}
+}
+
 // useOf returns what a unit uses of rows.
 func (x *exchanger) useOf(u int32) (use gangs.Use) {
 	for r, b := range x.bounds {
-		if b.typ < 0 {
+		switch b.what {
+		case needed:
+			use[r] = -x.helps(u, b)
+		case budgeted:
 			for _, take := range x.units[u].Uses {
 				if take.Budget == b.bound {
 					use[r] += take.Count
 				}
 			}
-			continue
-		}
-		for part := range x.units[u].All {
-			if slices.Contains(part.Bounds, b.bound) {
-				use[r] += part.Size.At(int(b.typ))
+		default:
+			for part := range x.units[u].All {
+				if slices.Contains(part.Bounds, b.bound) {
+					use[r] += part.Size.At(int(b.typ))
+				}
 			}
 		}
 	}
 	return use
+}
+
+// helps returns what a unit frees of what a queue needs.
+func (x *exchanger) helps(u int32, b bounded) (sum int64) {
+	for _, i := range x.tasksOf(u) {
+		if c := &x.cands[i]; c.leaf.Level <= b.bound {
+			sum += c.size.At(int(b.typ))
+		}
+	}
+	return sum
+}
+
+// listNeeds lists what queues need, if those who may go have as much.
+func (x *exchanger) listNeeds() {
+	for n, short := range x.needs.short {
+		for t, v := range short {
+			if v <= 0 {
+				continue
+			}
+			b := bounded{what: needed, bound: int32(n), typ: int32(t), room: -v}
+			for _, u := range x.singles {
+				b.potent += x.helps(u, b)
+			}
+			if b.potent >= v {
+				x.bounds = append(x.bounds, b)
+			}
+		}
+	}
 }
 
 // priceAll prices all units.
@@ -559,6 +623,11 @@ func (x *exchanger) offer(s *gangs.Selection) bool {
 	}
 	if !p.finish() {
 		return false
+	}
+	for b, used := range p.used {
+		if overrun := (bounded{what: budgeted, bound: int32(b)}); used > x.budgets.soft[b] && x.budgets.soft[b] > 0 && !slices.ContainsFunc(x.bounds, overrun.is) {
+			x.tighten(overrun)
+		}
 	}
 	x.name(s, p.chosen)
 	return true

@@ -129,7 +129,7 @@ func (s *Solver) mayGo(i, set int32, pass bool) bool {
 	if !pass {
 		use := s.use
 		use.add(&s.sets[set].use, +1)
-		if s.over(&use) > 0 {
+		if !s.keeps(&use) {
 			return false
 		}
 	}

@@ -78,7 +78,8 @@ type Part struct {
 	Size []int64
 }
 
-// A Row bounds a sum over all who go.
+// A Row bounds a sum over all who go. If the room is less than 0 it is a need: uses are then
+// what they free of it, less than 0 too, and more must be freed than nothing.
 type Row struct {
 	Room int64
 	// Over is what each amount costs that goes beyond the room. Zero: none may.
@@ -219,6 +220,16 @@ func (p *Problem) share(r int, amount int64) int64 {
 	}
 	q, _ := bits.Div64(hi, lo, room)
 	return int64(min(q, 1<<40))
+}
+
+// keeps reports whether rows that are no needs are kept.
+func (p *Problem) keeps(use *Use) bool {
+	for r := range p.Rows {
+		if row := &p.Rows[r]; row.Room >= 0 && use[r] > row.Room && row.Over == (Price{}) {
+			return false
+		}
+	}
+	return true
 }
 
 // passes reports whether any row is passed.

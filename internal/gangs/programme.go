@@ -273,7 +273,9 @@ func (s *Solver) mayPass(sites []int32) bool {
 		at := &s.sites[i]
 		for j, it := range s.items[at.item:at.items] {
 			if at.gone>>j&1 == 0 {
-				most.add(&s.Units[it.unit].Use, +1)
+				for r, v := range s.Units[it.unit].Use {
+					most[r] += max(v, 0)
+				}
 			}
 		}
 	}

@@ -145,14 +145,14 @@ func (s *Solver) fresh(l ceiling) bool {
 func (s *Solver) relax(l ceiling) bool {
 	const rounds, unit = 5, 1 << 10
 	defer func() { s.weighing = false }()
-	s.weighing = true
+	s.weighing = !s.keeps(&s.use)
 	for r := range s.Rows {
-		if s.weights[r] = unit; s.Rows[r].Over != (Price{}) {
+		if s.weights[r] = unit; s.Rows[r].Over != (Price{}) || s.Rows[r].Room < 0 {
 			s.weights[r] = 0
 		}
 	}
 	last := Use{-1}
-	for range rounds {
+	for n := 0; s.weighing && n < rounds; n++ {
 		s.begin(l)
 		if s.prepare(); !s.start(true) {
 			return false
