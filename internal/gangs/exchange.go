@@ -41,13 +41,18 @@ func (s *Solver) done() bool {
 // try flips some wholes and places the members on some sites anew, and keeps that if it is
 // better. The sites must be all on which the wholes have parts.
 func (s *Solver) try(sites, flips []int32, most int) bool {
+	return s.tryKinds(sites, flips, most, 0, len(s.Kinds))
+}
+
+// tryKinds is try for the members of some kinds; the others stay where they are.
+func (s *Solver) tryKinds(sites, flips []int32, most, from, to int) bool {
 	g := &s.programme
 	before, broke := s.worth(), s.broke
-	g.have = rows.Zeros(g.have, len(s.Kinds))
+	g.have, g.keep = rows.Zeros(g.have, len(s.Kinds)), from > 0 || to < len(s.Kinds)
 	for _, i := range sites {
 		s.take(i, -1)
-		for k, n := range s.countOf(i) {
-			g.have[k] += n
+		for k, n := range s.countOf(i)[from:to] {
+			g.have[from+k] += n
 		}
 	}
 	for _, w := range flips {
@@ -391,6 +396,9 @@ func (s *Solver) exchangeSites() (gained bool) {
 		gained = s.try(s.free, nil, siteStates)
 		s.width, s.widened, s.widest = 0, true, s.total
 	}
+	if len(s.Kinds) > 1 {
+		gained = s.eachKind() || gained
+	}
 	s.list = s.list[:0]
 	for i := range s.sites {
 		if s.sites[i].members > 0 {
@@ -413,6 +421,22 @@ func (s *Solver) exchangeSites() (gained bool) {
 				continue
 			}
 			gained = s.try(s.free, nil, siteStates) || gained
+		}
+	}
+	return gained
+}
+
+// eachKind places the members of each kind anew on all sites, with all others where they are,
+// and those of two kinds if that is not too much.
+func (s *Solver) eachKind() (gained bool) {
+	s.all = s.all[:0]
+	for i := range s.sites {
+		s.all = append(s.all, int32(i))
+	}
+	for k := 0; k < len(s.Kinds) && !s.done(); k++ {
+		gained = s.tryKinds(s.all, nil, siteStates, k, k+1) || gained
+		if k+2 <= len(s.Kinds) && !s.done() {
+			gained = s.tryKinds(s.all, nil, 1<<14/len(s.sites), k, k+2) || gained
 		}
 	}
 	return gained

@@ -8,87 +8,47 @@ import (
 	"github.com/go-preempt/preempt/internal/rows"
 )
 
-// A note is what a site was before members were put there.
-type note struct {
-	site, set int32
-	price     Price
-	counts    int32 // a row of Solver.noted
-}
-
-// note notes a site, for restore.
-func (s *Solver) note(i int32) {
-	at := &s.sites[i]
-	s.notes = append(s.notes, note{i, at.set, at.price, int32(len(s.noted))})
-	s.noted = append(s.noted, s.countOf(i)...)
-}
-
-// restore makes a site, which is counted, what it was.
-func (s *Solver) restore(n *note) {
-	i, at := n.site, &s.sites[n.site]
-	for k, was := range s.noted[n.counts : int(n.counts)+len(s.Kinds)] {
-		if now := s.countOf(i)[k]; now != was {
-			s.seat(i, int32(k), was-now)
-		}
-	}
-	at.set, at.price = n.set, n.price
-	s.take(i, +1)
-}
-
 // reinsert flips some wholes, takes the members off some sites, and places them again one by
 // one, the largest first, each where it costs least. It keeps that if it is better. The
 // sites must have all on which the wholes have parts.
 func (s *Solver) reinsert(sites, flips []int32) bool {
 	before, broke := s.worth(), s.broke
-	have := rows.Zeros(s.have, len(s.Kinds))
-	s.have, s.notes, s.noted = have, s.notes[:0], s.noted[:0]
+	s.save()
+	s.have = rows.Zeros(s.have, len(s.Kinds))
 	for _, i := range sites {
-		s.note(i)
 		s.take(i, -1)
 		for k, n := range s.countOf(i) {
-			have[k] += n
+			if s.have[k] += n; n > 0 {
+				s.seat(i, int32(k), -n)
+			}
 		}
 	}
 	for _, w := range flips {
 		s.flip(w)
 	}
 	for _, i := range sites {
-		for k, n := range s.countOf(i) {
-			if n > 0 {
-				s.seat(i, int32(k), -n)
-			}
-		}
 		s.set(i, s.sites[i].menu)
 	}
-	ok := true
+	ok, near := true, before.Add(before.right(4))
 	for k := range s.Kinds {
-		for n := int32(0); ok && n < have[k]; n++ {
-			ok = s.insertOne(int32(k), broke > 0) && !(broke == 0 && before.Less(s.worth()))
+		for n := int32(0); ok && n < s.have[k]; n++ {
+			ok = s.insertOne(int32(k), broke > 0) && !(broke == 0 && near.Less(s.worth()))
 		}
 	}
-	s.pay(int64(len(s.sites) / 4 * (1 + len(s.notes))))
+	s.pay(int64(len(s.sites)))
+	if s.broke = s.over(&s.use); ok && len(flips) > 0 && s.broke == broke && !s.worth().Less(before) {
+		s.eachKind()
+	}
 	if now := s.over(&s.use); ok && s.better(now, broke, s.worth(), before) {
 		s.broke = now
 		s.guide.flipped(s, flips)
 		return true
 	}
-	for i := len(s.notes) - 1; i >= len(sites); i-- {
-		s.take(s.notes[i].site, -1)
-		s.restore(&s.notes[i])
-	}
-	for _, i := range sites {
-		s.take(i, -1)
-	}
-	for _, w := range flips {
-		s.flip(w)
-	}
-	for i := range sites {
-		s.restore(&s.notes[i])
-	}
+	s.restore()
 	return false
 }
 
-// insertOne places one member where it costs least, and notes the site before that. Rows are
-// kept unless they may be passed.
+// insertOne places one member where it costs least. Rows are kept unless they may be passed.
 func (s *Solver) insertOne(kind int32, pass bool) bool {
 	const tries = 8
 	s.banned = s.banned[:0]
@@ -104,7 +64,7 @@ func (s *Solver) insertOne(kind int32, pass bool) bool {
 		if best < 0 {
 			return false
 		}
-		s.note(best)
+		was, price := top.set, top.price
 		s.take(best, -1)
 		s.seat(best, kind, +1)
 		s.needFor(best, s.loadOf(best))
@@ -116,9 +76,10 @@ func (s *Solver) insertOne(kind int32, pass bool) bool {
 			s.set(best, set)
 			return true
 		}
-		last := len(s.notes) - 1
-		s.restore(&s.notes[last])
-		s.noted, s.notes = s.noted[:s.notes[last].counts], s.notes[:last]
+		s.pay(int64(len(s.sites) / 4))
+		s.seat(best, kind, -1)
+		top.set, top.price = was, price
+		s.take(best, +1)
 		s.banned = append(s.banned, best)
 	}
 	return false
@@ -149,7 +110,6 @@ func (s *Solver) start(full bool) bool {
 	if len(s.Kinds) == 1 && len(s.sites)*int(s.members) <= 1<<14 {
 		return s.startAlike()
 	}
-	s.notes, s.noted = s.notes[:0], s.noted[:0]
 	for i := range s.sites {
 		s.set(int32(i), s.sites[i].menu)
 	}
@@ -171,7 +131,6 @@ func (s *Solver) start(full bool) bool {
 					return false
 				}
 			}
-			s.notes, s.noted = s.notes[:0], s.noted[:0]
 		}
 	}
 	s.broke = s.over(&s.use)
@@ -279,7 +238,7 @@ func (s *Solver) startAlike() bool {
 	}
 	s.everywhere()
 	g := &s.programme
-	g.have = append(g.have[:0], s.members)
+	g.have, g.keep = append(g.have[:0], s.members), false
 	for {
 		if !g.begin(allStates) {
 			return false

@@ -23,7 +23,37 @@ type plan struct {
 	use   Use
 	broke int64 // by how much rows are passed that must not be
 
-	need []int64 // scratch: see needFor
+	need  []int64 // scratch: see needFor
+	saved saved
+}
+
+// A saved plan is what restore makes the plan again.
+type saved struct {
+	sites         []site
+	in            []bool
+	counts, taken []int32
+	room, load    []int64
+	total         Price
+	use           Use
+	broke         int64
+}
+
+// save notes the plan, and restore takes back what has changed since.
+func (p *plan) save() {
+	s := &p.saved
+	s.sites, s.in, s.counts, s.taken = append(s.sites[:0], p.sites...), append(s.in[:0], p.in...), append(s.counts[:0], p.counts...), append(s.taken[:0], p.taken...)
+	s.room, s.load, s.total, s.use, s.broke = append(s.room[:0], p.room...), append(s.load[:0], p.load...), p.total, p.use, p.broke
+}
+
+func (p *plan) restore() {
+	s := &p.saved
+	copy(p.sites, s.sites)
+	copy(p.in, s.in)
+	copy(p.counts, s.counts)
+	copy(p.taken, s.taken)
+	copy(p.room, s.room)
+	copy(p.load, s.load)
+	p.total, p.use, p.broke = s.total, s.use, s.broke
 }
 
 // begin makes the plan that of nothing done, below a ceiling.

@@ -17,6 +17,8 @@ import (
 // one is better in all the other one is dropped; if there are too many, the dearest.
 type programme struct {
 	have    []int32 // members to be placed, by kind
+	kinds   int     // of which there are some
+	keep    bool    // other members stay where they are
 	states  int
 	strides []int
 
@@ -71,8 +73,12 @@ const mostOptions, fewLabels, mostLabels = 4, 4, 64
 func (g *programme) begin(most int) bool {
 	g.states, g.strides, g.shifts = 1, rows.Zeros(g.strides, len(g.have)), rows.Zeros(g.shifts, len(g.have))
 	at := 0
-	g.guard = 0
+	g.guard, g.kinds = 0, 0
 	for k, n := range g.have {
+		if n == 0 {
+			continue
+		}
+		g.kinds++
 		g.strides[k], g.shifts[k] = g.states, at
 		g.states *= int(n) + 1
 		if at += bits.Len32(uint32(n)) + 1; g.states > most || at > 64 {
@@ -83,12 +89,20 @@ func (g *programme) begin(most int) bool {
 	g.full = g.pack(g.have) | g.guard
 	g.packs, g.shape = g.packs[:0], rows.Zeros(g.shape, len(g.have))
 	for s := range g.states {
-		for k, stride := range g.strides {
-			g.shape[k] = int32(s/stride) % (g.have[k] + 1)
+		for k := range g.shape {
+			g.shape[k] = g.count(s, k)
 		}
 		g.packs = append(g.packs, g.pack(g.shape))
 	}
 	return true
+}
+
+// count returns how many members of a kind have places in a state.
+func (g *programme) count(state, kind int) int32 {
+	if g.have[kind] == 0 {
+		return 0
+	}
+	return int32(state/g.strides[kind]) % (g.have[kind] + 1)
 }
 
 func (g *programme) pack(counts []int32) (p uint64) {
@@ -168,7 +182,7 @@ func (s *Solver) extend(n, width int, limit *Price, q *question) (work int) {
 			for o := range options {
 				op := &options[o]
 				if (free-op.pack)&g.guard != g.guard {
-					if len(g.have) == 1 {
+					if g.kinds == 1 {
 						break // options have ever more members
 					}
 					continue
@@ -320,6 +334,11 @@ func (s *Solver) lost(at *site, mask uint64) (t tally, ok bool) {
 func (s *Solver) listOptions(i int32) {
 	g := &s.programme
 	g.load, g.shape = rows.Zeros(g.load, s.Types), rows.Zeros(g.shape, len(g.have))
+	for k, n := range s.countOf(i) {
+		if n > 0 && g.keep && g.have[k] == 0 {
+			addTo(g.load, s.Kinds[k].Size, int64(n))
+		}
+	}
 	s.addOptions(i, 0)
 	s.vary(i, 0, 0)
 }
@@ -396,8 +415,10 @@ func (s *Solver) enact(sites []int32, v verdict) {
 	for n := len(sites) - 1; n >= 0; n-- {
 		l := &g.labels[at]
 		o, i := &g.options[l.option], sites[n]
-		for k, stride := range g.strides {
-			s.seat(i, int32(k), int32(int(o.state)/stride)%(g.have[k]+1)-s.countOf(i)[k])
+		for k, n := range s.countOf(i) {
+			if now := g.count(int(o.state), k); now != n && (g.have[k] > 0 || !g.keep) {
+				s.seat(i, int32(k), now-n)
+			}
 		}
 		s.set(i, o.set)
 		at = l.prev

@@ -47,10 +47,9 @@ type Solver struct {
 	marks   int32
 
 	// Scratch.
-	free, flips, ins, list, banned, have, noted []int32
-	spare                                       []int64
-	gains                                       []gain
-	notes                                       []note
+	free, flips, ins, list, banned, have, all []int32
+	spare                                     []int64
+	gains                                     []gain
 }
 
 // Solve looks for the cheapest plan, in so many steps, beginning with one that is known or
