@@ -4,6 +4,7 @@ package jobs
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
@@ -23,8 +24,9 @@ type completer struct {
 	at      []int32 // the host of each member of todo
 	busy    []int32 // hosts with members, in the order of their first
 	count   []int32 // members of each host; it is in busy if this is not 0
-	taken   int     // steps, those of covering problems included
-	most    int     // steps that it may take
+	taken   int     // choices, those of covering problems included
+	most    int     // choices that it may make
+	end     int64   // of steps: where it ends if these take long and there is no plan
 	all     bool    // nothing was cut short
 	refused bool    // by the predicate: a set of victims that is enough
 	chosen  []int32 // scratch: units
@@ -38,7 +40,11 @@ func (x *completer) complete(steps int) bool {
 	x.load.clear()
 	x.at = rows.Zeros(x.at, len(x.todo))
 	x.busy, x.count = x.busy[:0], rows.Zeros(x.count, len(x.hosts))
+	const perChoice = 128 // steps
 	x.taken, x.most, x.all, x.refused = 0, steps, true, false
+	if x.end = math.MaxInt64; !x.best.found {
+		x.end = x.Used + perChoice*int64(steps)
+	}
 	x.order = append(x.order[:0], x.sorted...)
 	if x.asker.asks() {
 		slices.Sort(x.order)
@@ -71,7 +77,7 @@ func (x *completer) descend(i int) {
 		if !x.load.mayHost(h, k) {
 			continue
 		}
-		if x.taken >= x.most || x.Over() {
+		if x.taken >= x.most || x.Used >= x.end || x.Over() {
 			x.all = false
 			return
 		}

@@ -34,6 +34,7 @@ type menus struct {
 	allowed []bool   // by whole: the ceiling admits it
 	wprices []Price  // by whole
 	exact   bool     // no set is missing
+	looks   int64    // at sets, since they were paid
 
 	known    []bool // by unit: it goes in the plan that is to be loaded
 	raw      []set  // scratch, as what follows
@@ -231,6 +232,7 @@ func (m *menus) keep(s *site) {
 func (m *menus) beaten(s *site, e *set, f []int64) bool {
 next:
 	for i := int(s.menu); i < len(m.sets); i++ {
+		m.looks++
 		k := &m.sets[i]
 		for t, v := range f {
 			if m.freed[i*m.Types+t] < v {

@@ -181,6 +181,7 @@ func (p *plan) next(i, from int32) int32 {
 	s := &p.sites[i]
 next:
 	for e := from; e < s.menus; e++ {
+		p.looks++
 		if p.sets[e].mask&s.gone != 0 {
 			continue
 		}

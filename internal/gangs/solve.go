@@ -56,7 +56,7 @@ type Solver struct {
 // with none. It returns the best one, which is kept until the next call, or nil, and
 // whether no plan is cheaper by the levels of its cost.
 func (s *Solver) Solve(p *Problem, start *Selection, steps int64) (best *Selection, proven bool) {
-	s.Problem, s.purse, s.found, s.weighing = p, steps, false, false
+	s.Problem, s.purse, s.found, s.weighing, s.looks = p, steps, false, false, 0
 	s.members, s.least = 0, noCeiling()
 	for k := range p.Kinds {
 		s.members += p.Kinds[k].Count
@@ -102,8 +102,11 @@ func (s *Solver) lower() bool {
 	return s.again(s.below(&s.best))
 }
 
-// pay charges for steps.
+// pay charges for steps, and for looks at sets.
 func (s *Solver) pay(steps int64) {
+	const perStep = 4
+	steps += s.looks / perStep
+	s.looks %= perStep
 	s.purse -= steps
 	if s.Meter != nil {
 		s.Meter.Pay(steps)
@@ -117,7 +120,7 @@ func (s *Solver) prepare() {
 	s.mark, s.marks = rows.Zeros(s.mark, len(s.sites)), 0
 	s.guide.begin(s)
 	s.seed = 0x9e3779b97f4a7c15
-	s.pay(int64(len(s.sets) + len(s.items)))
+	s.pay(int64(len(s.raw) + len(s.items)))
 }
 
 // fresh looks for a plan from nothing below a ceiling, and offers it as soon as it is lawful.
