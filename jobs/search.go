@@ -126,6 +126,9 @@ func (s *search) run() {
 			s.proven, s.proof = true, victims.ProofCost
 		}
 	}
+	if s.proof == victims.ProofLevels && !s.spent() {
+		s.change.refine()
+	}
 	if s.settled() || s.spent() {
 		return
 	}

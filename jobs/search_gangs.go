@@ -35,6 +35,7 @@ type exchanger struct {
 	bounds  []bounded // of the rows of the problem
 	tight   []bounded // for which plans were refused
 	potent  []int64   // what could go of each bound, by type
+	cut     int       // bits of work that do not count
 	counts  []int32
 	list    []int32
 	low     []hostCost
@@ -72,8 +73,8 @@ const (
 	partVictims
 	partRanks
 	partPriorities
-	partExcess
 	partWork
+	partExcess
 	numParts
 )
 
@@ -88,6 +89,17 @@ func (x *exchanger) exchange() {
 			return
 		}
 		x.solve()
+	}
+}
+
+// refine looks a little for plans that cost no less in the levels, and lose less work.
+func (x *exchanger) refine() {
+	const steps = 1 << 12
+	if !x.asker.asks() && x.state() {
+		purse := x.purse
+		x.purse = steps
+		x.solve()
+		x.purse = purse
 	}
 }
 
@@ -356,15 +368,19 @@ func (x *exchanger) partsOf(u int32) (v [numParts]int64) {
 	if x.types == 1 {
 		v[partExcess] = unit.Size.At(0)
 	}
-	if v[partWork] = most; unit.Work.Len() < 60 {
-		work, _ := unit.Work.Int64()
-		v[partWork] = work >> 10
-	}
+	v[partWork], _ = unit.Work.Rsh(x.cut).Int64()
 	return v
 }
 
 // layOut finds out where the parts of prices are.
 func (x *exchanger) layOut() {
+	const workBits = 40
+	x.cut = 0
+	for _, list := range [...][]int32{x.singles, x.wholly} {
+		for _, u := range list {
+			x.cut = max(x.cut, x.units[u].Work.Len()-workBits)
+		}
+	}
 	var most [numParts]uint64
 	for _, list := range [...][]int32{x.singles, x.wholly} {
 		for _, u := range list {
@@ -386,9 +402,9 @@ func (x *exchanger) layOut() {
 	}
 	l.Settle()
 	p.Head, p.Levels = l.At(partOriginators), l.At(partPriorities)
-	p.Partial = p.Partial || !l.Whole(partExcess)
+	p.Partial = p.Partial || !l.Whole(partPriorities+1)
 	p.Waste = gangs.Price{}
-	if x.types == 1 && l.Whole(partWork) && !x.needs.open() {
+	if x.types == 1 && l.Whole(numParts) && !x.needs.open() {
 		p.Waste = l.Price(partExcess, 1)
 	}
 }

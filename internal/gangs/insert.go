@@ -124,7 +124,7 @@ func (s *Solver) start(full bool) bool {
 		for range s.have[k] {
 			for !s.insertOne(int32(k), false) && !s.insertOne(int32(k), true) {
 				gains := s.staying()
-				if len(gains) == 0 {
+				if len(gains) == 0 || s.stopped() {
 					return false
 				}
 				if !s.letGo(s.pick(gains, gains[0].large > 0)) {
@@ -259,7 +259,7 @@ func (s *Solver) startAlike() bool {
 			return true
 		}
 		gains := s.staying() // gangs may lose less than was counted
-		if len(gains) == 0 {
+		if len(gains) == 0 || s.stopped() {
 			return false
 		}
 		s.flip(gains[0].whole)

@@ -12,7 +12,7 @@ import (
 
 // How many units of a site are looked at, and how many sets of them: fewer if there are many
 // sites.
-const mostItems, mostSets, fewSets = 64, 1 << 10, 1 << 8
+const mostItems, mostSets, fewSets = 64, 1 << 10, 1 << 6
 
 // menus are what may go from each site below a ceiling: sets of units, the cheapest first.
 // A set is on the menu if none before it frees as much, uses no more of rows, and takes no
@@ -25,16 +25,17 @@ type menus struct {
 	weights  [MostRows]int64 // of rows in prices, or 0; see weigh
 	weighing bool
 
-	sites   []site
-	items   []item
-	sets    []set
-	freed   []int64  // a row per set
-	onSite  []int32  // wholes, site by site
-	masks   []uint64 // by part: the items of the site that its whole has
-	allowed []bool   // by whole: the ceiling admits it
-	wprices []Price  // by whole
-	exact   bool     // no set is missing
-	looks   int64    // at sets, since they were paid
+	sites     []site
+	items     []item
+	sets      []set
+	freed     []int64  // a row per set
+	onSite    []int32  // wholes, site by site
+	masks     []uint64 // by part: the items of the site that its whole has
+	allowed   []bool   // by whole: the ceiling admits it
+	wprices   []Price  // by whole
+	exact     bool     // no set is missing
+	looks     int64    // at sets, since they were paid
+	allowance int64    // of looks: menus are not made at all if they take more
 
 	known    []bool // by unit: it goes in the plan that is to be loaded
 	raw      []set  // scratch, as what follows
@@ -87,20 +88,24 @@ func (m *menus) weigh(price Price, use *Use) Price {
 	return price.right(weighBits).Add(Price{lo: uint64(sum)}.left(priceBits - weighBits))
 }
 
-// begin makes the menus below a ceiling.
-func (m *menus) begin(l ceiling) {
+// begin makes the menus below a ceiling. It reports false if that takes too long.
+func (m *menus) begin(l ceiling) bool {
 	m.ceiling, m.exact = l, true
 	m.items, m.sets, m.freed = m.items[:0], m.sets[:0], m.freed[:0]
 	m.sites = rows.Zeros(m.sites, len(m.Sites))
-	most := min(max(1<<16/max(len(m.sites), 1), fewSets), mostSets)
+	most := min(max(1<<15/max(len(m.sites), 1), fewSets), mostSets)
 	for i := range m.sites {
 		s := &m.sites[i]
 		m.list(s, &m.Sites[i])
 		m.enumerate(s, most)
 		m.keep(s)
 		s.stale = true
+		if m.looks > m.allowance {
+			return false
+		}
 	}
 	m.listWholes()
+	return true
 }
 
 // list lists the items of a site.
@@ -200,6 +205,7 @@ func (m *menus) chain(list []item) {
 // keep puts the sets on the menu that none before them beats.
 func (m *menus) keep(s *site) {
 	m.order = m.order[:0]
+	m.looks += int64(len(m.raw))
 	for i := range m.raw {
 		m.order = append(m.order, int32(i))
 	}

@@ -56,9 +56,12 @@ func (p *plan) restore() {
 	p.total, p.use, p.broke = s.total, s.use, s.broke
 }
 
-// begin makes the plan that of nothing done, below a ceiling.
-func (p *plan) begin(l ceiling) {
-	p.menus.begin(l)
+// begin makes the plan that of nothing done, below a ceiling. It reports false if menus take
+// too long.
+func (p *plan) begin(l ceiling) bool {
+	if !p.menus.begin(l) {
+		return false
+	}
 	p.in = rows.Zeros(p.in, len(p.Wholes))
 	p.counts = rows.Zeros(p.counts, len(p.sites)*len(p.Kinds))
 	p.load = rows.Zeros(p.load, len(p.sites)*p.Types)
@@ -70,6 +73,7 @@ func (p *plan) begin(l ceiling) {
 	}
 	p.total, p.use = Price{}, Use{}
 	p.broke = p.over(&p.use)
+	return true
 }
 
 // empty makes the plan that of nothing done.
@@ -231,9 +235,9 @@ func (p *plan) open(l ceiling, known *Selection) bool {
 	for _, u := range known.Units {
 		p.known[u] = true
 	}
-	p.begin(l)
+	begun := p.begin(l)
 	p.known = p.known[:0]
-	return p.reopen(known)
+	return begun && p.reopen(known)
 }
 
 // reopen is open for a plan that the menus were made for.

@@ -142,7 +142,9 @@ func (s *Solver) run(q *question) (best verdict) {
 	g.options, g.first = g.options[:0], g.first[:0]
 	for _, i := range q.sites {
 		g.first = append(g.first, int32(len(g.options)))
-		s.listOptions(i)
+		if s.listOptions(i); s.stopped() {
+			return best
+		}
 	}
 	g.first = append(g.first, int32(len(g.options)))
 	cells := (len(q.sites) + 1) * g.states
@@ -151,11 +153,12 @@ func (s *Solver) run(q *question) (best verdict) {
 	g.counts[0] = 1
 	// What comes below Levels may be less than 0 in an option.
 	limit := q.limit.Add(Price{lo: 1}.left(s.Levels))
-	work := len(g.options)
 	for n := range q.sites {
-		work += g.states + s.extend(n, width, &limit, q)
+		work := g.states + s.extend(n, width, &limit, q)
+		if s.pay(2 * int64(work)); s.stopped() {
+			return best
+		}
 	}
-	s.pay(2 * int64(work))
 	last := cells - 1
 	for j := range int(g.counts[last]) {
 		l := &g.labels[last*width+j]
@@ -339,8 +342,10 @@ func (s *Solver) listOptions(i int32) {
 			addTo(g.load, s.Kinds[k].Size, int64(n))
 		}
 	}
+	from := len(g.options)
 	s.addOptions(i, 0)
 	s.vary(i, 0, 0)
+	s.pay(int64(len(g.options) - from))
 }
 
 // vary adds members of the kinds from k on, as many as there is room for.

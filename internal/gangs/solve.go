@@ -102,11 +102,13 @@ func (s *Solver) lower() bool {
 	return s.again(s.below(&s.best))
 }
 
+// looksPerStep is how many looks at sets are a step.
+const looksPerStep = 12
+
 // pay charges for steps, and for looks at sets.
 func (s *Solver) pay(steps int64) {
-	const perStep = 4
-	steps += s.looks / perStep
-	s.looks %= perStep
+	steps += s.looks / looksPerStep
+	s.looks %= looksPerStep
 	s.purse -= steps
 	if s.Meter != nil {
 		s.Meter.Pay(steps)
@@ -115,12 +117,24 @@ func (s *Solver) pay(steps int64) {
 
 func (s *Solver) stopped() bool { return s.purse <= 0 || s.Meter != nil && s.Meter.Stopped }
 
-// prepare makes the plan that of nothing done, below a ceiling.
-func (s *Solver) prepare() {
+// prepare makes the plan one that is known, below a ceiling that admits it, or else that of
+// nothing done. It reports false if that cannot be.
+func (s *Solver) prepare(l ceiling, known *Selection) bool {
+	s.allowance = max(s.purse, 0) * looksPerStep
+	ok := false
+	if known != nil {
+		ok = s.open(l, known)
+	} else {
+		ok = s.begin(l)
+	}
+	s.pay(int64(len(s.items)))
+	if !ok {
+		return false
+	}
 	s.mark, s.marks = rows.Zeros(s.mark, len(s.sites)), 0
 	s.guide.begin(s)
 	s.seed = 0x9e3779b97f4a7c15
-	s.pay(int64(len(s.raw) + len(s.items)))
+	return true
 }
 
 // fresh looks for a plan from nothing below a ceiling, and offers it as soon as it is lawful.
@@ -133,9 +147,7 @@ func (s *Solver) fresh(l ceiling) bool {
 	}
 	s.purse = share
 	defer func() { s.purse = purse - (share - s.purse) }()
-	s.begin(l)
-	s.prepare()
-	if !s.start(true) {
+	if !s.prepare(l, nil) || !s.start(true) {
 		return false
 	}
 	return (s.broke == 0 || s.relax(l)) && s.offer()
@@ -155,8 +167,7 @@ func (s *Solver) relax(l ceiling) bool {
 	}
 	last := Use{-1}
 	for n := 0; s.weighing && n < rounds; n++ {
-		s.begin(l)
-		if s.prepare(); !s.start(true) {
+		if !s.prepare(l, nil) || !s.start(true) {
 			return false
 		}
 		if s.improve(true); s.broke == 0 || s.stopped() || s.use == last || len(s.Rows) == 1 {
@@ -172,8 +183,7 @@ func (s *Solver) relax(l ceiling) bool {
 		}
 	}
 	if s.weighing = false; s.broke > 0 {
-		s.begin(l)
-		if s.prepare(); !s.start(true) {
+		if !s.prepare(l, nil) || !s.start(true) {
 			return false
 		}
 		s.improve(true)
@@ -184,8 +194,7 @@ func (s *Solver) relax(l ceiling) bool {
 // again makes the best plan cheaper, below a ceiling that admits it, and reports whether it is
 // proven to be the cheapest.
 func (s *Solver) again(l ceiling) bool {
-	known := s.open(l, &s.best)
-	if s.prepare(); !known {
+	if !s.prepare(l, &s.best) {
 		return false
 	}
 	if s.jobs() || len(s.Kinds) > 1 {
@@ -312,8 +321,7 @@ func (s *Solver) admitted(l *ceiling) (n int) {
 // is not.
 func (s *Solver) fewest(l ceiling) bool {
 	if !l.plain {
-		known := s.open(l, &s.last)
-		if s.prepare(); known {
+		if s.prepare(l, &s.last) {
 			if s.improve(false); s.broke == 0 {
 				s.offer()
 			}
