@@ -56,7 +56,7 @@ func propertyRefused(t *rapid.T) {
 	if !got.Refusal.RetryAt.IsZero() {
 		refusedRetries++
 	}
-	a := victims.Auditor{Cluster: c, Rules: p.Rules, Levels: p.Levels, Blockers: p.Blockers, Predicate: p.Predicate}
+	a := victims.Auditor{Cluster: c, Options: p.Options}
 	if got.Outcome == victims.Refused {
 		return
 	}
