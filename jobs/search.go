@@ -134,7 +134,7 @@ func (s *search) run() {
 	}
 	s.grow.grow()
 	if !s.eager || !s.best.found {
-		if !s.spent() {
+		if !s.exhausted() {
 			s.change.exchange()
 		}
 		s.prove()
