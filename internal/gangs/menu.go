@@ -220,6 +220,9 @@ func (m *menus) keep(s *site) {
 	}
 	s.menu, s.known = int32(len(m.sets)), -1
 	for _, i := range m.order {
+		if m.looks > m.allowance {
+			return // there will be no menus
+		}
 		e, f := &m.raw[i], m.rawFreed[int(i)*m.Types:int(i+1)*m.Types]
 		if m.beaten(s, e, f) && (e.mask != known || s.known >= 0) {
 			continue
