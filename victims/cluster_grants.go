@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // What asks and jobs hold until they start: the verbs first, and then what keeps one from
@@ -509,4 +510,58 @@ func (x *index) grantsFrom(dst []TaskID, grant TaskID) []TaskID {
 		}
 	}
 	return dst
+}
+
+// Demand sets dst, by queue, to what each leaf uses without what is leaving, grants included, and
+// what waits there: asks, and members of gangs, that neither run nor hold a grant. It is for
+// [queue.FairShares.Divide] and a tree of the same queues with the guarantees that you set; those
+// of the cluster's own tree may be the last shares. nil: nothing waits. Errors are queues of asks
+// that are no leaves, and amounts that are bad or sum up beyond int64; they name the ask.
+func (c *Cluster) Demand(dst []resources.Vector, waiting iter.Seq[*Ask]) ([]resources.Vector, error) {
+	dst = slices.Grow(dst[:0], c.tree.Len())[:c.tree.Len()]
+	for q := range dst {
+		dst[q] = dst[q][:0]
+		if c.tree.IsLeaf(queue.ID(q)) {
+			dst[q] = c.tree.Effective(dst[q], queue.ID(q))
+		}
+	}
+	if waiting == nil {
+		return dst, nil
+	}
+	for ask := range waiting {
+		if err := c.addDemand(dst, ask); err != nil {
+			return dst, fmt.Errorf("victims: demand of ask %q: %w", ask.Key, err)
+		}
+	}
+	return dst, nil
+}
+
+// addDemand adds what of an ask has no place.
+func (c *Cluster) addDemand(dst []resources.Vector, ask *Ask) error {
+	if err := c.checkLeaf(ask.Queue); err != nil {
+		return err
+	}
+	members := max(1, len(ask.Members))
+	for i := range members {
+		key, size := ask.Key, ask.Size
+		if len(ask.Members) > 0 {
+			m := ask.Member(i)
+			key, size = m.Key, m.Size
+		}
+		_, granted := c.LookupGrant(key)
+		if id, ok := c.Lookup(key); granted || ok && !c.tasks[id].state.leaving() {
+			continue
+		}
+		if err := c.checkSize(size); err != nil {
+			return err
+		}
+		sum := dst[ask.Queue]
+		for t, v := range size[:min(len(size), len(sum))] {
+			if v > math.MaxInt64-sum[t] {
+				return fmt.Errorf("%s %d beside %d: %w", c.Schema().Name(t), v, sum[t], ErrRange)
+			}
+			sum[t] += v
+		}
+	}
+	return nil
 }

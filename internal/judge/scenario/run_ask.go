@@ -42,7 +42,7 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.shareForAsk(q, &ask); err != nil {
+	if err := r.share(q.At, &ask); err != nil {
 		return err
 	}
 	r.aim(&r.planner, q.Ask)

@@ -390,7 +390,7 @@ func (l *Live) Aim(a *Ask) (*victims.Planner, *victims.Ask, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := l.r.shareForAsk(&Request{At: a.At}, &ask); err != nil {
+	if err := l.r.share(a.At, &ask); err != nil {
 		return nil, nil, err
 	}
 	l.r.aim(&l.r.planner, a)

@@ -70,7 +70,7 @@ func (r *runner) job(i int, q *Request) error {
 	if err := r.addMembers(q.Job, &job); err != nil {
 		return err
 	}
-	if err := r.shareForJob(q, &job); err != nil {
+	if err := r.share(q.At, &job); err != nil {
 		return err
 	}
 	planner := r.jobPlanner(q.Job)

@@ -10,57 +10,30 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A wish is what an ask or a job still needs, in its leaf.
-type wish struct {
-	leaf queue.ID
-	size resources.Vector
-}
-
-// shareForAsk is share before an ask is decided. What it was granted counts as
-// usage already.
-func (r *runner) shareForAsk(q *Request, ask *victims.Ask) error {
-	if _, held := r.cluster.LookupGrant(ask.Key); held {
-		return r.share(q.At, nil)
-	}
-	return r.share(q.At, &wish{ask.Queue, ask.Size})
-}
-
-// shareForJob is share before a job is decided. All its members that have no
-// place yet count, those beyond the minimum too.
-func (r *runner) shareForJob(q *Request, job *victims.Ask) error {
-	w := &wish{leaf: job.Queue}
-	for i := range job.Members {
-		m := &job.Members[i]
-		if !r.placed(job, m.Key) {
-			w.size = resources.Add(w.size, w.size, m.Size)
-		}
-	}
-	return r.share(q.At, w)
-}
-
-// share replaces all guarantees by the fair shares of the moment, if the
-// document wants that: of the document's queues, by what runs in each leaf and
-// stays, what is pending there, and what somebody wishes.
-func (r *runner) share(at *Path, w *wish) error {
+// share replaces all guarantees by the fair shares of the moment, if the document wants that:
+// of the document's queues, by what runs in each leaf and stays, what is pending there, and what
+// somebody wants who is about to be decided, members beyond the minimum too.
+func (r *runner) share(at *Path, wants *victims.Ask) error {
 	if r.queues == nil {
 		return nil
 	}
-	tree := r.cluster.Tree()
-	demand := make([]resources.Vector, tree.Len())
-	for leaf := range tree.Leaves(queue.Root) {
-		demand[leaf] = tree.Effective(nil, leaf)
+	demand, err := r.cluster.Demand(nil, func(yield func(*victims.Ask) bool) {
+		for _, p := range r.doc.Pending {
+			if !yield(&victims.Ask{Queue: r.queue(p.Queue), Size: p.Resources}) {
+				return
+			}
+		}
+		if wants != nil {
+			yield(wants)
+		}
+	})
+	if err == nil {
+		err = r.shares.Divide(r.queues, demand, r.schedulable())
 	}
-	for _, p := range r.doc.Pending {
-		d := &demand[r.queue(p.Queue)]
-		*d = resources.Add(*d, *d, p.Resources)
+	if err == nil {
+		err = r.cluster.SetGuarantees(&r.shares)
 	}
-	if w != nil {
-		demand[w.leaf] = resources.Add(demand[w.leaf], demand[w.leaf], w.size)
-	}
-	if err := r.shares.Divide(r.queues, demand, r.schedulable()); err != nil {
-		return r.doc.Fail(at, "", err)
-	}
-	if err := r.cluster.SetGuarantees(&r.shares); err != nil {
+	if err != nil {
 		return r.doc.Fail(at, "", err)
 	}
 	return nil
