@@ -78,7 +78,8 @@ func (c *Cluster) Grants() iter.Seq[Grant] {
 
 // Marked yields the keys of the tasks that are [Preempting], and when that was decided
 // ([Change.At]); zero if that is not known, as of a task that was set so. The oldest come first,
-// equal ones by key. After a restart stop them again. The cost is linear in tasks.
+// equal ones by key. After a restart stop them again; a task that only moves tells where to by
+// Task.MovesTo. The cost is linear in tasks.
 func (c *Cluster) Marked() iter.Seq2[string, time.Time] {
 	return func(yield func(string, time.Time) bool) {
 		var all []TaskID
@@ -249,7 +250,7 @@ func (c *Cluster) dropAll(ask int32) {
 //
 // Use it if victims do not stop in time, and only if they can still be told to run on. A victim
 // that is [Releasing] goes on leaving. If a stop cannot be undone, as of a deleted pod, use
-// [Cluster.Drop].
+// [Cluster.Drop]; if one of them will not stop, [Cluster.Refuse].
 func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	row, ok := c.askIDs[ask]
 	if !ok {

@@ -4,6 +4,7 @@ package victims_test
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/resources"
@@ -129,4 +130,45 @@ func ExampleCluster_SyncNode() {
 	// Output:
 	// victims: task "stray": queue root: not a leaf queue
 	// free: [1000] unknown: [1000]
+}
+
+// A victim will not stop. It runs on, nobody takes it for an hour, and the ask whose plan needs it
+// is decided anew.
+func ExampleCluster_Refuse() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	ask := exampleAsk(cluster, "web-1", 3000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	check(cluster.Apply(d.Plan.Change()))
+	victim := d.Plan.Victims[0].Key
+	fmt.Println(victim, "shall stop")
+
+	asks, err := cluster.Refuse(victim, exampleNow.Add(time.Hour))
+	check(err)
+	for _, key := range asks {
+		check(cluster.Drop(key))
+	}
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Println(asks, "decided anew:", d.Plan.Victims[0].Key, "shall stop")
+	// Output:
+	// train shall stop
+	// [web-1] decided anew: etl shall stop
+}
+
+// After a restart the cluster is told all that there is. What ran there before and is not listed
+// was lost.
+func ExampleCluster_Sync() {
+	cluster := exampleCluster()
+	batch, _ := cluster.Tree().Lookup("root.batch")
+	synced, err := cluster.Sync(victims.Listing{
+		Nodes: []victims.Node{{Name: "n1", Capacity: resources.Vector{8000}}},
+		Tasks: []victims.Task{{Key: "etl", Queue: batch, NodeName: "n1", Size: resources.Vector{4000}, Budgets: []string{"etl"}}},
+	})
+	check(err)
+	fmt.Println("gone:", synced.Removed)
+	fmt.Println("budgets that nobody has set:", slices.Collect(cluster.UnknownBudgets()))
+	// Output:
+	// gone: [billing index train]
+	// budgets that nobody has set: [etl]
 }
