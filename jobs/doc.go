@@ -76,6 +76,7 @@ package jobs
 //	search_spread.go      members that are alike, or few: a dynamic programme over hosts
 //	search_grow.go        likewise, member by member
 //	search_gangs.go       the case as a problem of package gangs, which improves the plan
+//	search_gangs_price.go what that costs there, and which sums bind
 //	search_complete.go    small cases: every way to place the members
 //	search_domain.go      domain by domain
 //	search_bound.go       what engines share: what a plan costs at least
