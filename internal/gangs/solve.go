@@ -32,7 +32,6 @@ type Solver struct {
 	best       Selection
 	last       Selection // what was offered last
 	least      ceiling   // with everybody above it out there are too few places
-	highest    uint      // the length of the largest price
 	members    int32     // of all kinds
 	ranks      []int64   // ascending
 	priorities []int64
