@@ -423,7 +423,7 @@ func (e *effort) turns(steps int64) {
 // The budget of a job whose members are asked in turn is turnTimes what they take, and at
 // least leastEffort for the rest of it: some 50 ms. A step of it takes longer than one of an ask,
 // so that it is less than ten times in time.
-const turnTimes, leastEffort = 5, 1 << 23
+const turnTimes, leastEffort = 3, 1 << 23
 
 // exhausted reports whether the budget is spent, so that only what must be done is
 // done. Until there is a plan a decision may take as much again, or a million steps,

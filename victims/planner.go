@@ -83,7 +83,7 @@ type Options struct {
 	// Steps bounds the searches of a call; a million steps take a few milliseconds. Proof says
 	// if they were too few. More may be taken to find a first plan, or to avoid opted-out
 	// victims. 0 means [DefaultSteps], from which on twice as many never give a dearer answer;
-	// for a gang 5 times what the members take that are asked in turn first, at least some 50 ms,
+	// for a gang 3 times what the members take that are asked in turn first, at least some 50 ms,
 	// and if they are not, DefaultSteps for each member. See DESIGN.md, Jobs: plans.
 	Steps int64
 	// Stop ends a decision early once it returns true, as it must from then on. It is
