@@ -11,7 +11,6 @@ import (
 	"github.com/apache/yunikorn-core/pkg/common/resources"
 
 	pq "github.com/go-preempt/preempt/queue"
-	pv "github.com/go-preempt/preempt/victims"
 )
 
 // A parent has the guarantee, and one of its leaves uses all of it. Nobody there is stopped
