@@ -98,8 +98,8 @@ func Example_audit() {
 	check(c.SetGuaranteed(batch, upTo(12))) // of the 16 that it uses
 	n1, _ := c.LookupNode("n1")
 	foreign := victims.Plan{
-		Ask:  victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cores(6)},
-		Node: n1,
+		Ask:    victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cores(6)},
+		Places: []victims.Place{{Node: n1}},
 	}
 	for _, key := range []string{"n1a", "n1b"} {
 		id, _ := c.Lookup(key)

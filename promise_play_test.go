@@ -158,14 +158,14 @@ func (p *played) decideJob() {
 	}
 	j := rapid.SampledFrom(p.jobs).Draw(p.T, "job")
 	p.gangs.ByPriority = rapid.IntRange(0, 2).Draw(p.T, "by priority") == 0
-	var d jobs.Decision
+	var d victims.Decision
 	p.must(p.gangs.Decide(&d, j, p.o.Now))
-	if d.Outcome == victims.Refused || len(d.Plan.Placements) == 0 {
+	if d.Outcome == victims.Refused || len(d.Plan.Places) == 0 {
 		return
 	}
 	x := p.taking(j.Queue, j.Priority)
 	x.byPriority = p.gangs.ByPriority
-	for _, at := range d.Plan.Placements {
+	for _, at := range d.Plan.Places {
 		if !at.Extra {
 			x.bring(p, j.Members[at.Member].Size)
 		}
@@ -190,8 +190,8 @@ func (p *played) decideTogether() {
 		x := p.taking(first.Queue, first.Priority)
 		ch := part.Plan.Change()
 		ch.Version, ch.MinMembers = p.cluster.Version(), 0
-		for k := range part.Plan.Placements {
-			ask := &d.Asks[part.Asks[part.Plan.Placements[k].Member]]
+		for k := range part.Plan.Places {
+			ask := &d.Asks[part.Asks[part.Plan.Places[k].Member]]
 			ch.Places[k].Ask = ask
 			x.bring(p, ask.Size)
 			p.pending = slices.DeleteFunc(p.pending, func(a victims.Ask) bool { return a.Key == ask.Key })

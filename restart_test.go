@@ -190,7 +190,7 @@ func drawAsk(t *rapid.T) event {
 		if err != nil {
 			return text
 		}
-		text += report(d.Report(h.cluster)) + fmt.Sprint(d.Plan.Steps, d.Plan.Node, d.Plan.Cost, d.Plan.Version)
+		text += report(d.Report(h.cluster)) + fmt.Sprint(d.Plan.Steps, d.Plan.Places, d.Plan.Cost, d.Plan.Version)
 		for _, v := range d.Plan.Victims {
 			text += fmt.Sprint(v.Task, v.Key)
 		}
@@ -210,13 +210,13 @@ func drawJob(t *rapid.T) event {
 	leaf := rapid.IntRange(0, 9).Draw(t, "leaf")
 	return func(h *host) string {
 		job.Queue = h.leaf(leaf)
-		var d jobs.Decision
+		var d victims.Decision
 		err := h.gangs.Decide(&d, &job, h.now)
 		text := fmt.Sprint(err)
 		if err != nil {
 			return text
 		}
-		text += report(d.Report(h.cluster)) + fmt.Sprint(d.Plan.Steps, d.Plan.Placements)
+		text += report(d.Report(h.cluster)) + fmt.Sprint(d.Plan.Steps, d.Plan.Places)
 		if d.Outcome != victims.Refused {
 			text += fmt.Sprint(h.cluster.Apply(d.Plan.Change()))
 		}

@@ -18,7 +18,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -355,7 +354,7 @@ func savedAnswers(h *host) (answers []string) {
 			for i := range 3 {
 				job.Members = append(job.Members, victims.Member{Key: fmt.Sprint(name, "-", i), Size: resources.Vector{4, 4}})
 			}
-			var d jobs.Decision
+			var d victims.Decision
 			err := h.gangs.Decide(&d, &job, h.now)
 			add(d.Report(c), err)
 		}

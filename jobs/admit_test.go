@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -47,7 +46,7 @@ job a.x 30,2 min=1 fixed`)
 		asked = append(asked, fmt.Sprint(a.Queue, " ", a.AfterLeaving, " ", a.Wants.At(0)/1000, " ", a.NonPreemptible, " ", a.Used.At(0)/1000, " ", a.UsedNonPreemptible.At(0)/1000))
 		return nil, false
 	}
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "refused", d.Outcome.String())
 	require.Equal(t, []string{
@@ -62,7 +61,7 @@ job a.x 30,2 min=1 fixed`)
 	asked, w.job.Members[0].Size = nil, w.size("3")
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "fits", d.Outcome.String())
-	require.Len(t, d.Plan.Placements, 2)
+	require.Len(t, d.Plan.Places, 2)
 	require.Equal(t, []string{
 		"root.a.x false 3 true 16 11", "root.a false 3 true 32 27", "root false 3 true 64 27",
 		"root.a.x false 2 true 19 14", "root.a false 2 true 35 30", "root false 2 true 67 30",
@@ -99,7 +98,7 @@ func TestAdmit_Lacks(t *testing.T) {
 			}
 			return dst, a.Queue == test.refuses
 		}
-		var d jobs.Decision
+		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		got := d.Outcome.String() + " " + d.Refusal.Reason
 		if d.Outcome != victims.Refused {

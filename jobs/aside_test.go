@@ -74,7 +74,7 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 	}
 	return map[string]func() (string, error){
 		"job": func() (string, error) {
-			var d jobs.Decision
+			var d victims.Decision
 			err := j.Decide(&d, job, world.Epoch)
 			return d.Describe(c), err
 		},
@@ -92,7 +92,7 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 			return plan.Describe(c) + d.Describe(c), err
 		},
 		"moves, job": func() (string, error) {
-			var d jobs.Decision
+			var d victims.Decision
 			plan, err := m.DecideJob(&d, job, world.Epoch)
 			return plan.Describe(c) + d.Describe(c), err
 		},
@@ -103,7 +103,7 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 func saidOf(d *jobs.Joint) (s string) {
 	for i := range d.Parts {
 		p := &d.Parts[i].Plan
-		s += fmt.Sprintln(d.Parts[i].Outcome, p.Placements)
+		s += fmt.Sprintln(d.Parts[i].Outcome, p.Places)
 		for k := range p.Victims {
 			s += p.Victims[k].Key + "\n"
 		}

@@ -23,7 +23,7 @@ type Auditor struct {
 	together bool // members are asks that share a plan
 
 	aside  aside.Copy // see AuditJoint
-	plan   *Plan
+	plan   *victims.Plan
 	charge victims.Charge
 	of     *Auditor // whose laws is, made once
 	laws   func(dst []victims.Violation, gone []victims.TaskID) []victims.Violation
@@ -38,7 +38,7 @@ type Auditor struct {
 // [victims.Auditor.Audit] does. A plan without victims is judged by the room once what is
 // leaving has gone. Law 1 is judged for one member. The cost is linear in nodes, queues and
 // victims·depth·types, and in tasks with Admit.
-func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victims.Violation {
+func (a *Auditor) Audit(dst []victims.Violation, p *victims.Plan, now time.Time) []victims.Violation {
 	if a.of != a { // once per auditor, and again if that was copied
 		a.of, a.laws = a, a.own
 	}
@@ -55,12 +55,12 @@ func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victi
 
 // named appends names that are none, or not different.
 func (a *Auditor) named(dst []victims.Violation) []victims.Violation {
-	if a.plan.Job.Key == "" {
+	if a.plan.Ask.Key == "" {
 		dst = append(dst, victims.Violation{Of: "job", Law: finding.LawKey})
 	}
 	a.keys = a.keys[:0]
-	for i := range a.plan.Job.Members {
-		a.keys = append(a.keys, a.plan.Job.Members[i].Key)
+	for i := range a.plan.Ask.Members {
+		a.keys = append(a.keys, a.plan.Ask.Members[i].Key)
 	}
 	// Equal keys are neighbours then.
 	slices.Sort(a.keys)
@@ -74,7 +74,7 @@ func (a *Auditor) named(dst []victims.Violation) []victims.Violation {
 
 // standing says which task or grant a member is, if it is one, and whether that is leaving.
 func (a *Auditor) standing(i int) (id victims.TaskID, leaving, known bool) {
-	key := a.plan.Job.Members[i].Key
+	key := a.plan.Ask.Members[i].Key
 	if id, known = a.Cluster.Lookup(key); !known {
 		id, known = a.Cluster.LookupGrant(key)
 	}
@@ -88,7 +88,7 @@ func (a *Auditor) standing(i int) (id victims.TaskID, leaving, known bool) {
 // minimum appends placements that are not of the members whose turn it is: the first
 // without a place make up the minimum, in their order; others come further.
 func (a *Auditor) minimum(dst []victims.Violation) []victims.Violation {
-	job := &a.plan.Job
+	job := &a.plan.Ask
 	missing := job.MinMembers
 	if missing == 0 {
 		missing = len(job.Members)
@@ -105,7 +105,7 @@ func (a *Auditor) minimum(dst []victims.Violation) []victims.Violation {
 		}
 	}
 	next, given := 0, 0
-	for _, at := range a.plan.Placements {
+	for _, at := range a.plan.Places {
 		inJob := 0 <= at.Member && at.Member < len(a.done)
 		// A member has one place. One that is leaving can get none before it has gone.
 		taken := !inJob || a.done[at.Member]
@@ -134,11 +134,11 @@ func (a *Auditor) minimum(dst []victims.Violation) []victims.Violation {
 
 // state makes a charge of the plan, whose placements are of members.
 func (a *Auditor) state(now time.Time) {
-	job, ch := &a.plan.Job, &a.charge
+	job, ch := &a.plan.Ask, &a.charge
 	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Victims = "job", a.Cluster, a.Options, now, a.plan.Victims
 	ch.Together, ch.Exchange, ch.Laws, ch.Ask = a.together, !a.trusts, a.laws, *job
 	ch.Ask.Job = jobOf(job)
-	for _, at := range a.plan.Placements {
+	for _, at := range a.plan.Places {
 		ch.Wants = append(ch.Wants, victims.Want{Member: job.Member(at.Member), Index: at.Member, Node: at.Node, Further: at.Extra})
 	}
 }
@@ -150,7 +150,7 @@ func (a *Auditor) own(dst []victims.Violation, _ []victims.TaskID) []victims.Vio
 		// Two jobs whose members run at another raw priority could take each other's members
 		// for ever. What runs is the caller's to say.
 		t := a.Cluster.TaskView(id)
-		if have, want := t.Priority, a.plan.Job.Priority; !a.trusts && t.State != victims.Granted && have != want {
+		if have, want := t.Priority, a.plan.Ask.Priority; !a.trusts && t.State != victims.Granted && have != want {
 			dst = append(dst, victims.Violation{Law: finding.LawMember, Member: t.Key, Have: int64(have), Want: int64(want)})
 		}
 	}
@@ -161,7 +161,7 @@ func (a *Auditor) own(dst []victims.Violation, _ []victims.TaskID) []victims.Vio
 // that the job requires. Members that have places already come before those of the plan, for
 // they are bound to theirs.
 func (a *Auditor) domain(dst []victims.Violation) []victims.Violation {
-	depth := a.plan.Job.DomainDepth
+	depth := a.plan.Ask.DomainDepth
 	if depth <= 0 {
 		return dst
 	}
@@ -179,8 +179,8 @@ func (a *Auditor) domain(dst []victims.Violation) []victims.Violation {
 	for _, id := range a.placed {
 		check(a.Cluster.Key(id), a.Cluster.NodeOf(id))
 	}
-	for _, at := range a.plan.Placements {
-		check(a.plan.Job.Members[at.Member].Key, at.Node)
+	for _, at := range a.plan.Places {
+		check(a.plan.Ask.Members[at.Member].Key, at.Node)
 	}
 	return dst
 }

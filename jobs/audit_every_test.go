@@ -56,28 +56,28 @@ func TestAudit_EveryLaw(t *testing.T) {
 		// The job's queue is guaranteed what it asks for.
 		promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4"
 	)
-	byGuarantee := func(_ *town, _ *jobs.Plan, a *jobs.Auditor) { a.ByPriority = false }
+	byGuarantee := func(_ *town, _ *victims.Plan, a *jobs.Auditor) { a.ByPriority = false }
 	tested := map[string]bool{}
 	for _, test := range []struct {
 		law        string
 		town       string
 		nodes      string
 		victims    string
-		spoil      func(w *town, p *jobs.Plan, a *jobs.Auditor)
+		spoil      func(w *town, p *victims.Plan, a *jobs.Auditor)
 		want       string
 		afterwards bool // the law is told beside one that it brings about
 	}{
 		{law: finding.LawKey, town: full + "\njob q 4,0", nodes: "n1 n1", victims: "v",
-			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Job.Members[1].Key = "j0" }, want: "key member=j0"},
+			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Ask.Members[1].Key = "j0" }, want: "key member=j0"},
 		{law: finding.LawLeaf, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Job.Queue = queue.Root }, want: "leaf queue=root"},
+			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Ask.Queue = queue.Root }, want: "leaf queue=root"},
 		{law: finding.LawSize, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Job.Members[0].Size = resources.Vector{0, 0, 7} },
+			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Ask.Members[0].Size = resources.Vector{0, 0, 7} },
 			want:  "size member=j0 type=#2 have=7/0"},
 		{law: finding.LawNode, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Placements[0].Node = 5 }, want: "node member=j0"},
+			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Places[0].Node = 5 }, want: "node member=j0"},
 		{law: finding.LawPlaced, town: full + "\njob q 4,0 min=1", nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Placements = append(p.Placements, p.Placements[0]) },
+			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Places = append(p.Places, p.Places[0]) },
 			want:  "placed member=j0"},
 		{law: finding.LawMinimum, town: full + "\njob q 4,0", nodes: "n1", victims: "v", want: "minimum have=1/2"},
 
@@ -86,7 +86,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 		{law: finding.LawReserved, town: queues + "node n1 4 for=x\ntask v low n1 4" + one, nodes: "n1", victims: "v",
 			want: "reserved member=j0 node=n1"},
 		{law: finding.LawFilter, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) {
+			spoil: func(_ *town, _ *victims.Plan, a *jobs.Auditor) {
 				a.Filter = func(*victims.Question) bool { return false }
 			}, want: "filter member=j0 node=n1"},
 		{law: finding.LawDomain, town: queues + "node n1 4 in=r1\nnode n2 4 in=r2\njob q 4,4 domain=1", nodes: "n1 n2",
@@ -99,12 +99,12 @@ func TestAudit_EveryLaw(t *testing.T) {
 			want: "formula queue=root.q type=cpu have=4000/3000", afterwards: true},
 		{law: finding.LawMember, town: full + "\ntask j1 q n1 0 p=3 job=j\njob q 4,0", nodes: "n1", victims: "v", want: "member-priority member=j1 have=3/10"},
 		{law: finding.LawDelay, town: promised, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *jobs.Plan, a *jobs.Auditor) {
-				a.ByPriority, p.Job.PendingSince = false, noon.Add(-20*time.Second)
+			spoil: func(_ *town, p *victims.Plan, a *jobs.Auditor) {
+				a.ByPriority, p.Ask.PendingSince = false, noon.Add(-20*time.Second)
 			}, want: "delay have=20000000000/30000000000"},
 		{law: finding.LawInterval, town: promised, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *jobs.Plan, a *jobs.Auditor) {
-				a.ByPriority, a.RetryInterval, p.Job.LastAttempt = false, time.Minute, noon.Add(-time.Second)
+			spoil: func(_ *town, p *victims.Plan, a *jobs.Auditor) {
+				a.ByPriority, a.RetryInterval, p.Ask.LastAttempt = false, time.Minute, noon.Add(-time.Second)
 			}, want: "interval have=1000000000/60000000000"},
 		{law: finding.LawMax, town: "queue t max=3\nqueue t.q g=9\nqueue low\nqueue t.x\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4", nodes: "n1", victims: "v",
 			spoil: byGuarantee, want: "max queue=root.t type=cpu have=4000/3000", afterwards: true},
@@ -116,16 +116,16 @@ func TestAudit_EveryLaw(t *testing.T) {
 		{law: finding.LawSurplus, town: "queue q g=4\nqueue low g=9\nnode n1 4\ntask v low n1 4\njob q 4", nodes: "n1", victims: "v",
 			spoil: byGuarantee, want: "surplus victim=v task=v queue=root.low type=cpu have=4000/9000", afterwards: true},
 		{law: finding.LawHelpful, town: promised + "\nnode n2 4\ntask w low n2 4", nodes: "n1", victims: "v w",
-			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) {
+			spoil: func(_ *town, _ *victims.Plan, a *jobs.Auditor) {
 				a.ByPriority, a.Predicate = false, func(p *victims.Question) bool { return len(p.Victims) == 2 }
 			}, want: "helpful victim=w task=w"},
 		{law: finding.LawNearby, town: "queue t max=4\nqueue t.q g=4\nqueue t.x\nnode n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4", nodes: "n1", victims: "x",
-			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) { a.ByPriority, a.VictimsOnNode = false, true }, want: "nearby victim=x task=x"},
+			spoil: func(_ *town, _ *victims.Plan, a *jobs.Auditor) { a.ByPriority, a.VictimsOnNode = false, true }, want: "nearby victim=x task=x"},
 		{law: finding.LawOptedOut, town: "queue q\nqueue low\nnode n1 8\ntask v low n1 4 opted\ntask w low n1 4" + one, nodes: "n1", victims: "v",
 			want: "opted-out victim=v other=w task=v"},
 
 		{law: finding.LawKnown, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) {
+			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) {
 				p.Victims = append(p.Victims, victims.Victim{Task: p.Victims[0].Task, Key: "w"})
 			}, want: "known victim=w task=v"},
 		{law: finding.LawOnce, town: full + one, nodes: "n1", victims: "v v", want: "once victim=v task=v"},
@@ -152,7 +152,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 		{law: finding.LawHeadroom, town: "queue q max=3\nnode n1 4" + one, nodes: "n1", want: "headroom queue=root.q type=cpu have=3000/4000"},
 		{law: finding.LawQuota, town: "queue q quota=0:3\nnode n1 4" + one, nodes: "n1", want: "quota queue=root.q type=cpu have=4000/3000"},
 		{law: finding.LawPredicate, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) {
+			spoil: func(_ *town, _ *victims.Plan, a *jobs.Auditor) {
 				a.Predicate = func(*victims.Question) bool { return false }
 			},
 			want: "predicate member=j0 node=n1"},
@@ -162,7 +162,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 			w := build(t, test.town)
 			p, a := w.plan(strings.Fields(test.nodes), strings.Fields(test.victims)...), w.auditor()
 			if test.spoil != nil {
-				p.Job.Members = slices.Clone(p.Job.Members)
+				p.Ask.Members = slices.Clone(p.Ask.Members)
 				test.spoil(w, p, a)
 			}
 			found := a.Audit(nil, p, noon)

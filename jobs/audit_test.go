@@ -25,15 +25,15 @@ func (w *town) auditor() *jobs.Auditor {
 }
 
 // plan returns a plan of one's own: members on nodes, and victims by key.
-func (w *town) plan(nodes []string, keys ...string) *jobs.Plan {
-	p := &jobs.Plan{Job: w.job}
+func (w *town) plan(nodes []string, keys ...string) *victims.Plan {
+	p := &victims.Plan{Ask: w.job}
 	for i, name := range nodes {
 		if name == "" {
 			continue
 		}
 		n, ok := w.cluster.LookupNode(name)
 		require.True(w, ok, name)
-		p.Placements = append(p.Placements, victims.Place{Member: i, Node: n})
+		p.Places = append(p.Places, victims.Place{Member: i, Node: n})
 	}
 	for _, key := range keys {
 		id, _ := w.cluster.Lookup(key)
@@ -127,22 +127,22 @@ func TestAudit(t *testing.T) {
 func TestAudit_NoPlan(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		spoil func(*jobs.Plan)
+		spoil func(*victims.Plan)
 		want  string
 	}{
-		{"name", func(p *jobs.Plan) { p.Job.Key = "" }, "key: no name, or one that another member has"},
-		{"key", func(p *jobs.Plan) { p.Job.Members[1].Key = "j0" }, "key: member j0: no name, or one that another member has"},
-		{"no leaf", func(p *jobs.Plan) { p.Job.Queue = queue.Root }, "leaf: root: the job is of no leaf queue"},
-		{"no queue", func(p *jobs.Plan) { p.Job.Queue = -5 }, "leaf: the job is of no leaf queue"},
-		{"size", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{0, -1} }, "size: member j1: gpu -1 asked, want between 0 and 9223372036854775807"},
-		{"unknown type", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{0, 0, 1} }, "size: member j1: #2 1 asked, want between 0 and 0"},
-		{"sum", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{math.MaxInt64} },
+		{"name", func(p *victims.Plan) { p.Ask.Key = "" }, "key: no name, or one that another member has"},
+		{"key", func(p *victims.Plan) { p.Ask.Members[1].Key = "j0" }, "key: member j0: no name, or one that another member has"},
+		{"no leaf", func(p *victims.Plan) { p.Ask.Queue = queue.Root }, "leaf: root: the job is of no leaf queue"},
+		{"no queue", func(p *victims.Plan) { p.Ask.Queue = -5 }, "leaf: the job is of no leaf queue"},
+		{"size", func(p *victims.Plan) { p.Ask.Members[1].Size = resources.Vector{0, -1} }, "size: member j1: gpu -1 asked, want between 0 and 9223372036854775807"},
+		{"unknown type", func(p *victims.Plan) { p.Ask.Members[1].Size = resources.Vector{0, 0, 1} }, "size: member j1: #2 1 asked, want between 0 and 0"},
+		{"sum", func(p *victims.Plan) { p.Ask.Members[1].Size = resources.Vector{math.MaxInt64} },
 			"size: member j1: cpu 9223372036854775.807 asked, want between 0 and 9223372036854771.807"},
-		{"node", func(p *jobs.Plan) { p.Placements[0].Node = 7 }, "node: member j0: no node of this row"},
-		{"the zero node", func(p *jobs.Plan) { p.Placements[0].Node = 0 }, "node: member j0: no node of this row"},
-		{"node below zero", func(p *jobs.Plan) { p.Placements[0].Node = -1 }, "node: member j0: no node of this row"},
-		{"member", func(p *jobs.Plan) { p.Placements[0].Member = 9 }, "placed: no member without a place, or placed before"},
-		{"member twice", func(p *jobs.Plan) { p.Placements[1].Member = 0 }, "placed: member j0: no member without a place, or placed before"},
+		{"node", func(p *victims.Plan) { p.Places[0].Node = 7 }, "node: member j0: no node of this row"},
+		{"the zero node", func(p *victims.Plan) { p.Places[0].Node = 0 }, "node: member j0: no node of this row"},
+		{"node below zero", func(p *victims.Plan) { p.Places[0].Node = -1 }, "node: member j0: no node of this row"},
+		{"member", func(p *victims.Plan) { p.Places[0].Member = 9 }, "placed: no member without a place, or placed before"},
+		{"member twice", func(p *victims.Plan) { p.Places[1].Member = 0 }, "placed: member j0: no member without a place, or placed before"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, "queue q\nqueue low\nnode n1 8\ntask v low n1 2\njob q 2,0")
@@ -166,7 +166,7 @@ func TestAudit_Further(t *testing.T) {
 		"":  "room: node n1: cpu 0 free, want at least 4",
 	} {
 		p := w.plan([]string{"n2", "n1"}, strings.Fields(keys)...)
-		p.Placements[1].Extra = true
+		p.Places[1].Extra = true
 		found := w.auditor().Audit(nil, p, noon)
 		require.Len(t, found, 1)
 		require.Equal(t, want, found[0].String())
@@ -208,11 +208,11 @@ func propertyAudit(t *rapid.T) {
 			t.Fatalf("%s: %v\n%v", h.said(), found, c)
 		}
 	}
-	p := jobs.Plan{Job: h.job}
-	p.Job.Queue += queue.ID(rapid.IntRange(-1, 1).Draw(t, "queue"))
+	p := victims.Plan{Ask: h.job}
+	p.Ask.Queue += queue.ID(rapid.IntRange(-1, 1).Draw(t, "queue"))
 	for range rapid.IntRange(0, 4).Draw(t, "placements") {
-		p.Placements = append(p.Placements, victims.Place{
-			Member: rapid.IntRange(-1, len(p.Job.Members)).Draw(t, "member"),
+		p.Places = append(p.Places, victims.Place{
+			Member: rapid.IntRange(-1, len(p.Ask.Members)).Draw(t, "member"),
 			Node:   victims.NodeID(rapid.IntRange(0, len(c.World.Nodes)+1).Draw(t, "node")),
 			Extra:  rapid.Bool().Draw(t, "further"),
 		})

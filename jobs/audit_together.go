@@ -31,7 +31,7 @@ func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) [
 			return dst
 		}
 		if err := own.Apply(j.change(part, own.Version())); err != nil {
-			return append(dst, victims.Violation{Of: "job", Law: finding.LawKnown, Job: part.Plan.Job.Key})
+			return append(dst, victims.Violation{Of: "job", Law: finding.LawKnown, Job: part.Plan.Ask.Key})
 		}
 		applied++
 	}
@@ -41,14 +41,14 @@ func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) [
 // members reports members of a part that are not the asks that they stand for, or an ask
 // that has two places.
 func (a *Auditor) members(dst []victims.Violation, j *Joint, part *Part, placed map[int]bool) []victims.Violation {
-	job := &part.Plan.Job
-	if len(part.Asks) != len(job.Members) || len(part.Asks) != len(part.Plan.Placements) {
+	job := &part.Plan.Ask
+	if len(part.Asks) != len(job.Members) || len(part.Asks) != len(part.Plan.Places) {
 		return append(dst, victims.Violation{Of: "job", Law: finding.LawPlaced, Job: job.Key})
 	}
 	last := -1
 	for n, i := range part.Asks {
 		m := &job.Members[n]
-		if i <= last || i >= len(j.Asks) || placed[i] || part.Plan.Placements[n].Member != n {
+		if i <= last || i >= len(j.Asks) || placed[i] || part.Plan.Places[n].Member != n {
 			return append(dst, victims.Violation{Of: "job", Law: finding.LawPlaced, Member: m.Key})
 		}
 		last, placed[i] = i, true

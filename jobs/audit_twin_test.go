@@ -92,7 +92,7 @@ func (h *harness) auditorOfCase() *jobs.Auditor {
 // madeUp returns a plan for the members of the minimum that have no place, with
 // their nodes and the keys of the victims; nil if there are none to place or no
 // nodes. If the planner had one it is that one, with something changed.
-func (h *harness) madeUp(t *rapid.T) (p *jobs.Plan, places, stops []string) {
+func (h *harness) madeUp(t *rapid.T) (p *victims.Plan, places, stops []string) {
 	unplaced := h.minimumWithoutPlace()
 	if len(unplaced) == 0 || len(h.c.World.Nodes) == 0 {
 		return nil, nil, nil
@@ -107,10 +107,10 @@ func (h *harness) madeUp(t *rapid.T) (p *jobs.Plan, places, stops []string) {
 	for range rapid.IntRange(0, 2).Draw(t, "changes") {
 		h.change(t, places, &stops)
 	}
-	p = &jobs.Plan{Job: h.job}
+	p = &victims.Plan{Ask: h.job}
 	for i, name := range places {
 		n, _ := h.cluster.LookupNode(name)
-		p.Placements = append(p.Placements, victims.Place{Member: unplaced[i], Node: n})
+		p.Places = append(p.Places, victims.Place{Member: unplaced[i], Node: n})
 	}
 	for _, key := range stops {
 		id, _ := h.cluster.Lookup(key)

@@ -25,7 +25,7 @@ func BenchmarkAdmit(b *testing.B) {
 			quota := koordinator.ElasticQuota{Max: resources.Limit{Value: c.Tree().Usage(queue.Root), Defined: 3}}
 			p := jobs.Planner{Cluster: c, Options: victims.Options{ByPriority: true, Admit: quota.Admit}}
 			job := gang(c, 1, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
-			var d jobs.Decision
+			var d victims.Decision
 			b.ReportAllocs()
 			for b.Loop() {
 				require.NoError(b, p.Decide(&d, job, benchNow))
@@ -48,7 +48,7 @@ func BenchmarkAudit(b *testing.B) {
 			world.SetEveryMinimum(c, func(string) int { return test.minimum })
 			p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 			job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(b, p.Decide(&d, job, benchNow))
 			require.Equal(b, victims.Preempts, d.Outcome)
 			a := jobs.Auditor{Options: victims.Options{ByPriority: true}, Cluster: c}
@@ -70,7 +70,7 @@ func BenchmarkGrants(b *testing.B) {
 	c := fullCluster(b, 100, 10)
 	p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 	job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(b, p.Decide(&d, job, benchNow))
 	change := d.Plan.Change()
 	b.Run("members=64/end=cancel", func(b *testing.B) {

@@ -80,7 +80,7 @@ func BenchmarkDecide_Rules(b *testing.B) {
 			p := &jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: fullCluster(b, 1000, 10)}
 			prepare(p)
 			job := ruledJob(p, 64)
-			var d jobs.Decision
+			var d victims.Decision
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := p.Decide(&d, job, benchNow); err != nil || d.Outcome != victims.Preempts {
@@ -116,7 +116,7 @@ func TestNoAllocs_Rules(t *testing.T) {
 				want    victims.Outcome
 			}{{8, victims.Preempts}, {1000, victims.Refused}} {
 				job := ruledJob(p, test.members)
-				var d jobs.Decision
+				var d victims.Decision
 				decide := func() {
 					if err := p.Decide(&d, job, benchNow); err != nil {
 						t.Fatal(err)

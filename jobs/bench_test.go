@@ -80,7 +80,7 @@ func BenchmarkDecide(b *testing.B) {
 						return resources.Vector{4000 + 500*int64(i%sizes), 8 << 30}
 					})
 					p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
-					var d jobs.Decision
+					var d victims.Decision
 					b.ReportAllocs()
 					for b.Loop() {
 						if err := p.Decide(&d, job, benchNow); err != nil || d.Outcome != victims.Preempts {
@@ -122,7 +122,7 @@ func BenchmarkDecideCoupled(b *testing.B) {
 			p := &jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 			test.prepare(b, p)
 			job := gang(c, 64, func(int) resources.Vector { return size })
-			var d jobs.Decision
+			var d victims.Decision
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := p.Decide(&d, job, benchNow); err != nil || d.Outcome != test.outcome {
@@ -154,7 +154,7 @@ func BenchmarkRefuse(b *testing.B) {
 				used := c.Tree().Usage(queue.Root)[0]
 				guarantee(b, c, 100-max(50*asked/used, 1))
 				p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
-				var d jobs.Decision
+				var d victims.Decision
 				b.ReportAllocs()
 				for b.Loop() {
 					if err := p.Decide(&d, job, benchNow); err != nil || d.Outcome != victims.Refused {

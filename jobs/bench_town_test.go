@@ -56,7 +56,7 @@ func BenchmarkTowns(b *testing.B) {
 			c := fullCluster(b, nodes, 6)
 			world.SetEveryMinimum(c, func(string) int { return 3 })
 			p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
-			var d jobs.Decision
+			var d victims.Decision
 			for b.Loop() {
 				var sum tally
 				for members := 1; members <= 12; members++ {
@@ -77,7 +77,7 @@ func BenchmarkTowns(b *testing.B) {
 // A tally adds decisions up.
 type tally struct{ steps, plans, victims, proven, levels float64 }
 
-func (s *tally) add(d *jobs.Decision) {
+func (s *tally) add(d *victims.Decision) {
 	if d.Outcome == victims.Refused {
 		s.steps += float64(d.Refusal.Steps)
 		if d.Refusal.Proven {

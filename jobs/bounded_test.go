@@ -20,7 +20,7 @@ import (
 )
 
 // stepsOf returns what a decision has taken; one of the two is 0.
-func stepsOf(d *jobs.Decision) int64 { return d.Plan.Steps + d.Refusal.Steps }
+func stepsOf(d *victims.Decision) int64 { return d.Plan.Steps + d.Refusal.Steps }
 
 // drawAnyJob draws a job of any kind in a cluster of up to 3,000 tasks: by guarantee or by
 // priority, of one size or of several, with a predicate, in a domain.
@@ -128,7 +128,7 @@ func TestRefusedJob_CostsLittleMoreThanItsAsk(t *testing.T) {
 			for i := range 8 {
 				job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: ask.Size})
 			}
-			var d jobs.Decision
+			var d victims.Decision
 			p := jobs.Planner{Cluster: c}
 			require.NoError(t, p.Decide(&d, &job, workload.Now))
 			require.Equal(t, "no-victims", d.Refusal.Reason)
@@ -144,7 +144,7 @@ func TestOwnLeaf_JobWithoutApplication(t *testing.T) {
 	w := build(t, "queue q g=1\nqueue low g=0\nnode n1 4\ntask v q n1 4 p=5\njob q 2 p=1 app=")
 	p := w.planner()
 	p.ByPriority, p.WithinQueue = false, queue.Met
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	var e victims.Decision
 	asks := victims.Planner{Cluster: p.Cluster, Options: p.Options}
@@ -169,7 +169,7 @@ func TestGangs_OneForAllNodes(t *testing.T) {
 	for _, quick := range []bool{false, true} {
 		p := w.planner()
 		p.SetQuick(quick)
-		var d jobs.Decision
+		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.Equal(t, 1, d.Plan.Cost.Jobs, "quick %v: %v", quick, d.Plan.Victims)

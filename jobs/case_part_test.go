@@ -218,7 +218,7 @@ func furthererIsTwin(t *rapid.T) {
 	c.job.MinMembers = 1
 	c.roster.split(c)
 	c.place()
-	plan := Plan{Placements: []victims.Place{c.placement(0, int32(rapid.IntRange(0, len(c.hosts)-1).Draw(t, "host")))}}
+	plan := victims.Plan{Places: []victims.Place{c.placement(0, int32(rapid.IntRange(0, len(c.hosts)-1).Draw(t, "host")))}}
 	for id := range c.c.Tasks() {
 		if rapid.Bool().Draw(t, "victim") {
 			plan.Victims = append(plan.Victims, victims.Victim{Task: id})
@@ -242,8 +242,8 @@ func furthererIsTwin(t *rapid.T) {
 		}
 		used += c.job.Members[member].Size[0]
 	}
-	seat(0, int(c.hostAt(plan.Placements[0].Node)))
-	want := slices.Clone(plan.Placements)
+	seat(0, int(c.hostAt(plan.Places[0].Node)))
+	want := slices.Clone(plan.Places)
 	for _, m := range c.further {
 		size := c.job.Members[m].Size
 		if bounded && size[0] > 0 && used+size[0] > most {
@@ -263,5 +263,5 @@ func furthererIsTwin(t *rapid.T) {
 
 	x := furtherer{jobCase: c, asker: &asker{}}
 	x.place(&plan, coming)
-	require.Equal(t, want, plan.Placements)
+	require.Equal(t, want, plan.Places)
 }

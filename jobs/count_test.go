@@ -7,14 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // A refusal counts when it is asked to, and not after the cluster has changed.
 func TestCount(t *testing.T) {
 	w := build(t, "queue q g=9\nqueue low\nnode n1 4\ntask v low n1 3\njob q 4,4")
-	var d, late jobs.Decision
+	var d, late victims.Decision
 	p := w.planner()
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.NoError(t, p.Decide(&late, &w.job, noon))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -26,7 +25,7 @@ func TestDecide_LostGrant(t *testing.T) {
 			w := build(t, town+test.more)
 			p := w.planner()
 			p.ByPriority = priority
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.Equal(t, victims.InFlight, d.Refusal.Reason)
 			orphans, err := w.cluster.RemoveNode("n2")

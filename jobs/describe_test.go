@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/law"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -115,7 +114,7 @@ func TestDescribe_Later(t *testing.T) {
 func TestDescribe_Callers(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4\ntask w low n2 4\njob q 4,4")
 	p := w.planner()
-	var d jobs.Decision
+	var d victims.Decision
 	p.Predicate = func(q *victims.Question) bool { return w.cluster.NodeName(q.Node) != "n2" }
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, `job j (root.q, priority 10) is refused (predicate): the predicate refuses the places that could be made free
@@ -132,5 +131,5 @@ func TestDescribe_Callers(t *testing.T) {
   the filter refuses 1 node
   the first 1 of 2 members could be placed
 `, d.Describe(w.cluster))
-	require.Equal(t, "nothing is decided\n", (&jobs.Decision{}).Describe(w.cluster))
+	require.Equal(t, "nothing is decided\n", (&victims.Decision{}).Describe(w.cluster))
 }

@@ -6,10 +6,10 @@
 //
 // # Use
 //
-// A [Planner] answers one [victims.Ask] with members at a time with a [Decision], as in package victims:
+// A [Planner] answers one [victims.Ask] with members at a time with a [victims.Decision]:
 //
 //	planner := jobs.Planner{Cluster: cluster}
-//	var d jobs.Decision
+//	var d victims.Decision
 //	if err := planner.Decide(&d, &job, now); err != nil {
 //		return err // something is wrong with the job itself
 //	}
@@ -53,7 +53,7 @@
 //
 // Victims make room on the members' nodes, under maxima of queues, and by the word of Admit.
 // None can be given back. Of all nodes and sets the plan has the least [victims.Cost]
-// that was found; [Plan].Proof says if it is the least of all. Excess is beyond what all
+// that was found; [victims.Plan].Proof says if it is the least of all. Excess is beyond what all
 // nodes together need, or the neediest queue lacks if that is more. Nodes are compared in
 // the order of members (Cost.Node is 0). See DESIGN.md, Jobs: plans.
 //
@@ -86,5 +86,4 @@ package jobs
 //	audit.go            the plan judged from scratch, by the court of package victims
 //	refuse.go           why there is no plan, and what would help
 //	refuse_count.go     which rules keep tasks
-//	describe.go         both in words, and for machines
 //	pending.go          what waits, and what of it to decide again

@@ -58,7 +58,8 @@ func TestRefusal_Domain(t *testing.T) {
 	require.Equal(t, resources.Vector{4000, 0}, d.Refusal.DomainLacks)
 	require.Equal(t, 2, d.Refusal.Placeable)
 	require.Contains(t, d.Describe(w.cluster), "\n  domain b1, r2 came closest: with everybody gone who could it has room for 2 of 3 members, and lacks cpu=4\n")
-	require.Equal(t, map[string]string{"cpu": "4"}, d.Report(w.cluster).(*jobs.Reported).Refusal.DomainLacks)
+	said, _ := reportOf(t, d, w.cluster)
+	require.Equal(t, map[string]string{"cpu": "4"}, said.Refusal.DomainLacks)
 }
 
 // While victims are leaving for it, the grants of a job keep it in its domain.
@@ -91,7 +92,7 @@ func TestDecide_DomainsPassedOver(t *testing.T) {
 		}
 		world.SetEveryMinimum(c, func(string) int { return minimum })
 		p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
-		var d jobs.Decision
+		var d victims.Decision
 		require.NoError(t, p.Decide(&d, job, workload.Now))
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.Equal(t, victims.ProofLevels, d.Plan.Proof, "minimum %d", minimum)
@@ -115,7 +116,7 @@ func BenchmarkDomains(b *testing.B) {
 			}
 			p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 			world.SetEveryMinimum(c, func(string) int { return jobsOf })
-			var d jobs.Decision
+			var d victims.Decision
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := p.Decide(&d, job, workload.Now); err != nil || d.Outcome != victims.Preempts {
@@ -141,10 +142,10 @@ func TestDecide_DomainAndFilter(t *testing.T) {
 		asked[cluster.NodeName(q.Node)]++
 		return cluster.NodeName(q.Node) != "n1"
 	}}}
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, planner.Decide(&d, job, noon))
 	require.Equal(t, victims.Preempts, d.Outcome)
-	require.Equal(t, "n2", d.Plan.Placements[0].NodeName)
-	require.Equal(t, "n3", d.Plan.Placements[1].NodeName)
+	require.Equal(t, "n2", d.Plan.Places[0].NodeName)
+	require.Equal(t, "n3", d.Plan.Places[1].NodeName)
 	require.Equal(t, map[string]int{"n1": 1, "n2": 1, "n3": 1}, asked)
 }

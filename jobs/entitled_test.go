@@ -91,7 +91,7 @@ func entitled(t *rapid.T, shapes ...world.Shape) *harness {
 
 // further returns how many members beyond the minimum the plan places: the last ones.
 func (h *harness) further() (n int) {
-	for _, p := range h.d.Plan.Placements {
+	for _, p := range h.d.Plan.Places {
 		if p.Extra {
 			n++
 		}

@@ -52,7 +52,7 @@ func ExampleJob_domain() {
 		{Key: "llm-0", Size: resources.Vector{8}}, {Key: "llm-1", Size: resources.Vector{8}},
 	}}
 	planner := jobs.Planner{Cluster: cluster}
-	var d jobs.Decision
+	var d victims.Decision
 	for _, job.DomainDepth = range []int{0, 1} {
 		check(planner.Decide(&d, &job, now))
 		fmt.Print(d.Describe(cluster))

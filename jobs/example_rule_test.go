@@ -48,9 +48,9 @@ func run(cluster *victims.Cluster, node, path string, t victims.Task) {
 }
 
 // show prints where members go, and who stops for them.
-func show(cluster *victims.Cluster, d *jobs.Decision) {
+func show(cluster *victims.Cluster, d *victims.Decision) {
 	fmt.Println(d.Outcome)
-	for _, at := range d.Plan.Placements {
+	for _, at := range d.Plan.Places {
 		fmt.Println(at.Key, "on", cluster.NodeName(at.Node))
 	}
 	for _, v := range d.Plan.Victims {
@@ -75,7 +75,7 @@ func ExamplePlanner_filter() {
 		asked++
 		return q.Member.Class == worker || cluster.NodeName(q.Node) == "n3"
 	}}}
-	var d jobs.Decision
+	var d victims.Decision
 	must(planner.Decide(&d, job, noon))
 	show(cluster, &d)
 	fmt.Println(asked, "questions")
@@ -100,7 +100,7 @@ func ExamplePlanner_budgets() {
 	run(cluster, "n3", "root.web", victims.Task{Key: "index", Size: resources.Vector{8}, Priority: 5})
 
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
-	var d jobs.Decision
+	var d victims.Decision
 	must(planner.Decide(&d, trainJob(cluster, 8), noon))
 	show(cluster, &d)
 	fmt.Println("overrun by", d.Plan.Cost.Overrun)
@@ -124,7 +124,7 @@ func ExamplePlanner_ownLeaf() {
 			run(cluster, node, "root.web", victims.Task{Key: "web-" + node, Size: resources.Vector{8}, NonPreemptible: true})
 		}
 		planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
-		var d jobs.Decision
+		var d victims.Decision
 		must(planner.Decide(&d, trainJob(cluster, 3), noon))
 		show(cluster, &d)
 	}

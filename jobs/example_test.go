@@ -66,7 +66,7 @@ func trainJob(cluster *victims.Cluster, gpus int64) *victims.Ask {
 func ExamplePlanner() {
 	cluster := exampleCluster()
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
-	var d jobs.Decision
+	var d victims.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	fmt.Print(d.Describe(cluster))
 	must(cluster.Apply(d.Plan.Change()))
@@ -85,7 +85,7 @@ func ExamplePlanner() {
 func ExamplePlanner_wholeJob() {
 	cluster := exampleCluster()
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
-	var d jobs.Decision
+	var d victims.Decision
 	must(planner.Decide(&d, trainJob(cluster, 8), noon))
 	for _, v := range d.Plan.Victims {
 		fmt.Println(v.Key, v.Whole)
@@ -103,7 +103,7 @@ func ExampleDecision_Describe() {
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	job := trainJob(cluster, 8)
 	job.Members[1].Size = resources.Vector{9}
-	var d jobs.Decision
+	var d victims.Decision
 	must(planner.Decide(&d, job, noon))
 	fmt.Print(d.Describe(cluster))
 	// Output:
@@ -116,7 +116,7 @@ func ExampleDecision_Describe() {
 func ExampleAuditor() {
 	cluster := exampleCluster()
 	n2, _ := cluster.LookupNode("n2")
-	plan := jobs.Plan{Job: *trainJob(cluster, 4), Placements: []victims.Place{{Member: 0, Node: n2}, {Member: 1, Node: n2}}}
+	plan := victims.Plan{Ask: *trainJob(cluster, 4), Places: []victims.Place{{Member: 0, Node: n2}, {Member: 1, Node: n2}}}
 	for _, key := range []string{"old-1", "old-2"} {
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
@@ -136,10 +136,10 @@ func ExampleJob() {
 	must(cluster.RemoveTask("old-2"))
 	job := trainJob(cluster, 4)
 	job.MinMembers = 1
-	var d jobs.Decision
+	var d victims.Decision
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	must(planner.Decide(&d, job, noon))
-	for _, at := range d.Plan.Placements {
+	for _, at := range d.Plan.Places {
 		fmt.Println(job.Members[at.Member].Key, "on", cluster.Node(at.Node).Name)
 	}
 	fmt.Println(d.Outcome, len(d.Plan.Victims))
@@ -154,9 +154,9 @@ func ExamplePlanner_predicate() {
 	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{ByPriority: true, Predicate: func(q *victims.Question) bool {
 		return !slices.ContainsFunc(q.Places, func(at victims.Place) bool { return at.Node == q.Node })
 	}}}
-	var d jobs.Decision
+	var d victims.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
-	for _, at := range d.Plan.Placements {
+	for _, at := range d.Plan.Places {
 		fmt.Println(at.Key, "on", cluster.Node(at.Node).Name)
 	}
 	// Output:
@@ -179,7 +179,7 @@ func ExamplePlanner_admit() {
 			return quotas[a.Queue].Admit(dst, a)
 		},
 	}}
-	var d jobs.Decision
+	var d victims.Decision
 	must(planner.Decide(&d, job, noon))
 	fmt.Println(d.Outcome, d.Refusal.Reason)
 	for _, b := range d.Refusal.Breaches {

@@ -53,7 +53,7 @@ func ExamplePlanner_Together() {
 	}
 
 	planner := jobs.Planner{Cluster: cluster}
-	var alone jobs.Decision
+	var alone victims.Decision
 	for i := range asks {
 		check(planner.Decide(&alone, &victims.Ask{
 			Key: "web", Queue: research, Members: []victims.Member{{Key: asks[i].Key, Size: asks[i].Size}},
@@ -64,7 +64,7 @@ func ExamplePlanner_Together() {
 	var j jobs.Joint
 	check(planner.Together(&j, asks, now))
 	for _, part := range j.Parts {
-		for _, at := range part.Plan.Placements {
+		for _, at := range part.Plan.Places {
 			fmt.Println(at.Key, "runs on", at.NodeName)
 		}
 		for _, v := range part.Plan.Victims {

@@ -8,6 +8,3 @@ func (p *Planner) SetQuick(quick bool) { p.quick = quick }
 
 // GatherWork is what it takes in steps to gather a task as a candidate.
 const GatherWork = lookWork + candidateWork
-
-// A Reported is what Decision.Report returns.
-type Reported = report

@@ -3,6 +3,7 @@
 package jobs_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -61,8 +62,8 @@ type meanwhile struct {
 	any   bool      // whatever would help happens, too
 }
 
-func (m *meanwhile) decide() *jobs.Decision {
-	var d jobs.Decision
+func (m *meanwhile) decide() *victims.Decision {
+	var d victims.Decision
 	if err := m.planner.Decide(&d, &m.job, m.now); err != nil {
 		m.t.Fatalf("%v\n%v", err, m.c)
 	}
@@ -208,10 +209,15 @@ func TestHelp(t *testing.T) {
 		if test.change != nil {
 			test.change(p, &w.job)
 		}
-		var d jobs.Decision
+		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, victims.Refused, d.Outcome, test.town)
 		require.Equal(t, test.want+"\n", d.Refusal.Help.Describe(w.cluster), test.town)
-		require.Equal(t, d.Refusal.Help.Report(w.cluster), d.Report(w.cluster).(*jobs.Reported).Refusal.Help)
+		said, _ := reportOf(t, &d, w.cluster)
+		help, err := json.Marshal(d.Refusal.Help.Report(w.cluster))
+		require.NoError(t, err)
+		got, err := json.Marshal(said.Refusal.Help)
+		require.NoError(t, err)
+		require.JSONEq(t, string(help), string(got))
 	}
 }

@@ -8,11 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -35,7 +33,7 @@ func carriedOut(t *rapid.T) {
 	h := newHarness(t, world.JobCases(world.Small.With(everything)).Draw(t, "case"))
 	now := h.c.Options.Now
 	h.decide("first")
-	if h.d.Outcome == victims.Refused || len(h.d.Plan.Placements) == 0 {
+	if h.d.Outcome == victims.Refused || len(h.d.Plan.Places) == 0 {
 		return
 	}
 	first := h.d.Outcome
@@ -48,7 +46,7 @@ func carriedOut(t *rapid.T) {
 	if want, set := h.c.Minimums[h.job.Key]; minimum != change.MinMembers && (!set || want != minimum) {
 		t.Fatalf("the job needs %d members, and the plan is for %d\n%v", minimum, change.MinMembers, h.c)
 	}
-	members := slices.Clone(h.d.Plan.Placements)
+	members := slices.Clone(h.d.Plan.Places)
 	h.decide("under way")
 	if first == victims.Fits && h.d.Outcome != victims.Fits {
 		t.Fatalf("it fitted, and with its grants is %s\n%v", h.said(), h.c)
@@ -110,8 +108,8 @@ func (h *harness) leave(t *rapid.T) {
 }
 
 // minimumOf lists the placements of a decision that are of the minimum.
-func minimumOf(d *jobs.Decision) (list []victims.Place) {
-	for _, at := range d.Plan.Placements {
+func minimumOf(d *victims.Decision) (list []victims.Place) {
+	for _, at := range d.Plan.Places {
 		if !at.Extra {
 			list = append(list, at)
 		}
@@ -140,27 +138,43 @@ func FuzzReport(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(reportComesBack))
 }
 
+// A reported is what [victims.Decision.Report] writes about a gang, as far as tests read it.
+type reported struct {
+	Summary, Outcome, Job string
+	Plan                  *struct {
+		Placements []struct{ Key, Node string }
+		Victims    []struct {
+			Key, Node      string
+			ForNode, Whole bool
+		}
+	}
+	Refusal *struct {
+		Reason      string
+		Breaches    []any
+		Counts      map[string]int
+		Wanted      int
+		DomainLacks map[string]string
+		Help        any
+	}
+}
+
+// reportOf reads what a report says, and returns its text.
+func reportOf(t interface{ Fatal(args ...any) }, d *victims.Decision, c *victims.Cluster) (r *reported, text []byte) {
+	text, err := json.Marshal(d.Report(c))
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, text
+}
+
 func reportComesBack(t *rapid.T) {
 	h := newHarness(t, world.JobCases(world.Small.With(everything)).Draw(t, "case"))
 	h.decide("report")
 	d := &h.d
-	report := d.Report(h.cluster).(*jobs.Reported)
-	text, err := json.Marshal(report)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var again jobs.Reported
-	if err := json.Unmarshal(text, &again); err != nil {
-		t.Fatal(err)
-	}
-	second, err := json.Marshal(&again)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var one, two any // what would help comes back as a map
-	if json.Unmarshal(text, &one) != nil || json.Unmarshal(second, &two) != nil || !cmp.Equal(one, two) {
-		t.Fatalf("not what was written: %s, want %s\n%v", second, text, h.c)
-	}
+	report, text := reportOf(t, d, h.cluster)
 	lines := strings.Split(d.Describe(h.cluster), "\n")
 	if lines[len(lines)-1] != "" {
 		t.Fatalf("no newline at the end: %q", lines)
@@ -171,7 +185,7 @@ func reportComesBack(t *rapid.T) {
 		}
 		return
 	}
-	if report.Refusal != nil || len(report.Plan.Victims) != len(d.Plan.Victims) || len(report.Plan.Placements) != len(d.Plan.Placements) {
+	if report.Refusal != nil || len(report.Plan.Victims) != len(d.Plan.Victims) || len(report.Plan.Placements) != len(d.Plan.Places) {
 		t.Fatalf("a plan is reported as %s", text)
 	}
 	for i, v := range d.Plan.Victims {
@@ -183,7 +197,7 @@ func reportComesBack(t *rapid.T) {
 			t.Fatalf("victim %s is not told once:\n%s", v.Key, strings.Join(lines, "\n"))
 		}
 	}
-	for i, at := range d.Plan.Placements {
+	for i, at := range d.Plan.Places {
 		r := &report.Plan.Placements[i]
 		if key := h.job.Members[at.Member].Key; r.Key != key || r.Node != at.NodeName || lineWith(lines, "member "+key+" (") != 1 {
 			t.Fatalf("member %s is told as %+v:\n%s", key, *r, strings.Join(lines, "\n"))

@@ -49,7 +49,7 @@ func TestDecide_Errors(t *testing.T) {
 				w.job.Members[i].Size = append(w.job.Members[i].Size, 0)
 			}
 			test.spoil(&w.job)
-			d := jobs.Decision{Outcome: victims.Waits}
+			d := victims.Decision{Outcome: victims.Waits}
 			err := w.planner().Decide(&d, &w.job, noon)
 			require.ErrorIs(t, err, test.kind)
 			require.ErrorContains(t, err, test.said)
@@ -57,7 +57,7 @@ func TestDecide_Errors(t *testing.T) {
 		})
 	}
 	w := build(t, text)
-	var d jobs.Decision
+	var d victims.Decision
 	require.ErrorIs(t, w.planner().Decide(&d, &w.job, time.Time{}), victims.ErrRange)
 	asks := victims.Planner{Cluster: w.cluster}
 	require.ErrorIs(t, asks.Decide(new(victims.Decision), &w.job, noon), victims.ErrState)
@@ -68,8 +68,8 @@ func TestDecide_CopiesTheJob(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 1,2")
 	d := w.decide()
 	w.job.Members[0].Key, w.job.Members[1].Size[0] = "changed", 9
-	require.Equal(t, "j0", d.Plan.Job.Members[0].Key)
-	require.Equal(t, resources.Vector{2000}, d.Plan.Job.Members[1].Size)
+	require.Equal(t, "j0", d.Plan.Ask.Members[0].Key)
+	require.Equal(t, resources.Vector{2000}, d.Plan.Ask.Members[1].Size)
 }
 
 // What a member leaves out it has from the ask, and an explicit zero is none of that.
@@ -86,7 +86,7 @@ func TestDecide_MembersHaveWhatTheAskSays(t *testing.T) {
 		asked[q.Member.Class] = true
 		return q.Member.Class == 2 || w.cluster.NodeName(q.Node) == "n1"
 	}
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, j, noon))
 	require.Equal(t, victims.Fits, d.Outcome)
 	require.Equal(t, map[int]bool{1: true, 2: true}, asked)
@@ -147,7 +147,7 @@ func TestPlan_ChangeOfARefusal(t *testing.T) {
 	d := w.decide()
 	change := d.Plan.Change()
 	require.ErrorIs(t, w.cluster.Apply(change), victims.ErrState)
-	require.Empty(t, d.Plan.Placements)
+	require.Empty(t, d.Plan.Places)
 }
 
 // Where it takes too long to find the first way to place members without
@@ -166,7 +166,7 @@ func TestDecide_FitsSorted(t *testing.T) {
 			w := build(t, test.world)
 			p := w.planner()
 			p.Steps = budget
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.Equal(t, test.fits, w.brief(&d))
 			require.Equal(t, test.proof, d.Plan.Proof)
@@ -206,7 +206,7 @@ func TestDecide_GangNearTheEndOfInt64(t *testing.T) {
 			w.job.Members[0].Size = resources.Vector{member}
 			p := w.planner()
 			p.SetQuick(quick)
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.Equal(t, want, w.brief(&d), "quick: %v", quick)
 		}

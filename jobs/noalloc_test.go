@@ -42,7 +42,7 @@ func TestNoAllocs(t *testing.T) {
 				w := build(t, test.town)
 				p, job, now = w.planner(), &w.job, noon
 			}
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(t, p.Decide(&d, job, now))
 			require.Equal(t, test.outcome, d.Outcome)
 			got := testing.AllocsPerRun(20, func() {

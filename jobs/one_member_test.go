@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -105,9 +104,11 @@ func propertyAuditOfOneMember(t *rapid.T) {
 		t.Fatalf("%v\n%v", err, c)
 	}
 	// The planner's plan, or one that is made up, or something between.
-	plan := victims.Plan{Ask: ask, Node: d.Plan.Node, Victims: slices.Clone(d.Plan.Victims)}
-	if plan.Node == 0 || rapid.Bool().Draw(t, "elsewhere") {
-		plan.Node = victims.NodeID(rapid.IntRange(0, len(c.World.Nodes)+1).Draw(t, "node"))
+	plan := victims.Plan{Ask: ask, Places: []victims.Place{{}}, Victims: slices.Clone(d.Plan.Victims)}
+	if len(d.Plan.Places) > 0 && rapid.Bool().Draw(t, "there") {
+		plan.Places[0].Node = d.Plan.Places[0].Node
+	} else {
+		plan.Places[0].Node = victims.NodeID(rapid.IntRange(0, len(c.World.Nodes)+1).Draw(t, "node"))
 	}
 	plan.Victims = slices.DeleteFunc(plan.Victims, func(victims.Victim) bool { return rapid.IntRange(0, 3).Draw(t, "stays") == 0 })
 	for range rapid.IntRange(0, 2).Draw(t, "more") {
@@ -117,7 +118,7 @@ func propertyAuditOfOneMember(t *rapid.T) {
 		}
 		plan.Victims = append(plan.Victims, v)
 	}
-	same := jobs.Plan{Job: h.job, Placements: []victims.Place{{Node: plan.Node}}, Victims: plan.Victims}
+	same := victims.Plan{Ask: h.job, Places: []victims.Place{{Node: plan.Places[0].Node}}, Victims: plan.Victims}
 
 	want := (&victims.Auditor{Cluster: h.cluster, Options: asks.Options}).Audit(nil, &plan, c.Options.Now)
 	a := h.auditorOfCase()
@@ -191,7 +192,7 @@ func answerToAsk(c *victims.Cluster, d *victims.Decision) answer {
 		return a.about(c, r.Also, r.Queue, r.Type)
 	}
 	p := &d.Plan
-	a := answer{Outcome: d.Outcome, Node: c.NodeName(p.Node), Cost: p.Cost, OwnLeaf: p.OwnLeaf}
+	a := answer{Outcome: d.Outcome, Node: c.NodeName(p.Places[0].Node), Cost: p.Cost, OwnLeaf: p.WithinQueue}
 	for _, v := range p.Victims {
 		a.Victims = append(a.Victims, v.Key)
 	}
@@ -199,14 +200,14 @@ func answerToAsk(c *victims.Cluster, d *victims.Decision) answer {
 }
 
 // answerToJob reads the decision about a job of one member.
-func answerToJob(c *victims.Cluster, d *jobs.Decision) answer {
+func answerToJob(c *victims.Cluster, d *victims.Decision) answer {
 	if r := &d.Refusal; d.Outcome == victims.Refused {
 		a := answer{Outcome: d.Outcome, Reason: r.Reason, RetryAt: r.RetryAt, OwnLeaf: r.OwnLeaf}
 		return a.about(c, r.Also, r.Queue, r.Type)
 	}
 	p := &d.Plan
-	a := answer{Outcome: d.Outcome, Cost: p.Cost, OwnLeaf: p.OwnLeaf}
-	for _, at := range p.Placements {
+	a := answer{Outcome: d.Outcome, Cost: p.Cost, OwnLeaf: p.WithinQueue}
+	for _, at := range p.Places {
 		a.Node = c.NodeName(at.Node)
 	}
 	for _, v := range p.Victims {

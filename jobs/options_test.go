@@ -43,7 +43,7 @@ func TestBlockers_Gang(t *testing.T) {
 			w := build(t, town+test.more+" p=10")
 			p := w.planner()
 			p.ByPriority, p.Blockers = byPriority, blockedBy(w.cluster, strings.Fields(test.blockers)...)
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.Equal(t, test.want, w.brief(&d), "%s, by priority %v", test.more, byPriority)
 			for _, v := range d.Plan.Victims {

@@ -37,7 +37,7 @@ type harness struct {
 	planner jobs.Planner
 	quotas  map[string]*koordinator.ElasticQuota // behind its Admit
 	job     victims.Ask
-	d       jobs.Decision // used again, and so never clean
+	d       victims.Decision // used again, and so never clean
 }
 
 func newHarness(t tb, c *world.JobCase) *harness {
@@ -156,7 +156,7 @@ func shuffled[T any](t *rapid.T, list []T) []T { return rapid.Permutation(list).
 // places returns the nodes of the members of the minimum, and the placements of
 // those beyond it.
 func (h *harness) places() (places []string, further []oracle.Placement) {
-	for _, p := range h.d.Plan.Placements {
+	for _, p := range h.d.Plan.Places {
 		node := h.cluster.Node(p.Node).Name
 		if p.Extra {
 			further = append(further, oracle.Placement{Member: h.job.Members[p.Member].Key, Node: node, Further: true})
@@ -197,7 +197,7 @@ func (h *harness) said() string {
 // The cluster is left as it was.
 func (h *harness) replay(name string) {
 	p := &h.d.Plan
-	if len(p.Placements) == 0 {
+	if len(p.Places) == 0 {
 		return
 	}
 	change := p.Change()
@@ -213,7 +213,7 @@ func (h *harness) replay(name string) {
 	w := h.c.World
 	w.Tasks = slices.DeleteFunc(slices.Clone(w.Tasks), func(t world.Task) bool { return slices.Contains(h.stops(), t.Key) })
 	w.Grants = slices.Clone(w.Grants)
-	for _, at := range p.Placements {
+	for _, at := range p.Places {
 		ask := h.c.Job.Ask(&h.c.Job.Members[at.Member])
 		w.Grants = append(w.Grants, world.Grant{Ask: ask, Node: h.cluster.Node(at.Node).Name})
 	}

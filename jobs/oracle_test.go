@@ -355,7 +355,7 @@ func (h *harness) alike() bool {
 		return false // no proof is asked for
 	}
 	var first resources.Vector
-	for _, p := range h.d.Plan.Placements {
+	for _, p := range h.d.Plan.Places {
 		m := &h.c.Job.Members[p.Member]
 		if slices.ContainsFunc(h.c.World.Nodes, func(n world.Node) bool { return n.ReservedFor == m.Key }) {
 			return false

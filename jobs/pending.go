@@ -61,7 +61,7 @@ type waiting struct {
 
 // A shared is what was last decided about asks that are alike.
 type shared struct {
-	d       Decided
+	d       victims.Decision
 	of      *waiting // of whom it was decided
 	refused bool
 	full    bool            // the gang runs, and there is no room for more of it
@@ -138,7 +138,7 @@ func (p *Pending) Forget() {
 
 // Last returns the last decision about an ask, or nil: a refusal may be that of an ask that is
 // alike. It is good until the next use of p.
-func (p *Pending) Last(key string) *Decided {
+func (p *Pending) Last(key string) *victims.Decision {
 	if e := p.byKey[key]; e != nil && e.shared != nil && (e.shared.refused || e.shared.of == e) {
 		return &e.shared.d
 	}
@@ -148,11 +148,11 @@ func (p *Pending) Last(key string) *Decided {
 // Decide decides at the instant now, in order, what may have another answer, and yields each
 // decision. The loop may apply it, start, and remove asks. Passed over are asks on Hold, those
 // that hold all places that they need, those still refused, and gangs that run without room for
-// more of them. An ask in error is yielded with its error, and the loop goes on. With an
-// interval an ask's LastAttempt is set. The cost of what is passed over is a look at each, and
-// [victims.Help.Worth] for each that is like none before it.
-func (p *Pending) Decide(now time.Time) iter.Seq2[*Decided, error] {
-	return func(yield func(*Decided, error) bool) {
+// more of them. An ask in error is yielded with its error, in a decision that has Plan.Ask only,
+// and the loop goes on. With an interval an ask's LastAttempt is set. The cost of what is passed
+// over is a look at each, and [victims.Help.Worth] for each that is like none before it.
+func (p *Pending) Decide(now time.Time) iter.Seq2[*victims.Decision, error] {
+	return func(yield func(*victims.Decision, error) bool) {
 		p.list = slices.DeleteFunc(p.list, func(e *waiting) bool {
 			if !e.gone && p.standing(e) == runs {
 				p.Remove(e.ask.Key)
@@ -182,17 +182,27 @@ func (p *Pending) Decide(now time.Time) iter.Seq2[*Decided, error] {
 // decide decides an ask anew.
 func (p *Pending) decide(s *shared, e *waiting, now time.Time) error {
 	s.of, s.refused, s.full = nil, false, false
-	if err := s.d.decide(p, &e.ask, now); err != nil {
+	if err := p.ask(&s.d, &e.ask, now); err != nil {
+		s.d = victims.Decision{Plan: victims.Plan{Ask: copied(&e.ask)}}
 		return err
 	}
 	outcome := s.d.Outcome
 	s.of, s.refused = e, outcome == victims.Refused
-	s.full = outcome == victims.Fits && s.d.Gang != nil && len(s.d.Gang.Plan.Placements) == 0
+	s.full = outcome == victims.Fits && len(s.d.Plan.Places) == 0
 	s.idle, s.at, s.counts = p.Planner.Cluster.Version(), now, p.Planner.Counting()
-	if p.Planner.RetryInterval > 0 && (outcome == victims.Preempts || s.refused && tried(s.d.cause().Reason)) {
+	if p.Planner.RetryInterval > 0 && (outcome == victims.Preempts || s.refused && tried(s.d.Refusal.Reason)) {
 		e.ask.LastAttempt = now
 	}
 	return nil
+}
+
+// ask asks the planner that an ask is for.
+func (p *Pending) ask(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
+	if len(ask.Members) > 0 || ask.RequiredNode == "" && (p.Planner.Admit != nil || p.Planner.ByPriority) {
+		return p.Planner.Decide(dst, ask, now)
+	}
+	p.lone.Cluster, p.lone.Options = p.Planner.Cluster, p.Planner.Options
+	return p.lone.Decide(dst, ask, now)
 }
 
 // tried reports whether victims were looked for, or could not be by law 4, before a refusal.
@@ -211,7 +221,7 @@ func (p *Pending) worth(s *shared, now time.Time) bool {
 	switch {
 	case !s.refused:
 		return !s.full || !same
-	case s.counts != p.Planner.Counting() || !same && s.d.cause().Help.Worth(c, now):
+	case s.counts != p.Planner.Counting() || !same && s.d.Refusal.Help.Worth(c, now):
 		return true
 	}
 	s.idle, s.at = c.Version(), now
@@ -385,56 +395,6 @@ func appendAlike(dst []byte, a *victims.Ask) []byte {
 		task(m.Size, m.Class)
 	}
 	return dst
-}
-
-// A Decided is what was decided about an ask.
-type Decided struct {
-	Ask     *victims.Ask
-	Outcome victims.Outcome
-	Lone    *victims.Decision // of an ask without members; nil if it is decided as a gang of one
-	Gang    *Decision         // of others
-
-	lone victims.Decision
-	gang Decision
-}
-
-// decide sets d to what should happen for an ask.
-func (d *Decided) decide(p *Pending, ask *victims.Ask, now time.Time) (err error) {
-	d.Ask, d.Outcome, d.Lone, d.Gang = ask, 0, nil, nil
-	if len(ask.Members) == 0 && (ask.RequiredNode != "" || p.Planner.Admit == nil && !p.Planner.ByPriority) {
-		d.Lone, p.lone.Cluster, p.lone.Options = &d.lone, p.Planner.Cluster, p.Planner.Options
-		err = p.lone.Decide(d.Lone, ask, now)
-		d.Outcome = d.Lone.Outcome
-	} else {
-		d.Gang = &d.gang
-		err = p.Planner.Decide(d.Gang, ask, now)
-		d.Outcome = d.Gang.Outcome
-	}
-	return err
-}
-
-// cause returns why an ask is refused.
-func (d *Decided) cause() *victims.Cause {
-	if d.Gang != nil {
-		return &d.Gang.Refusal.Cause
-	}
-	return &d.Lone.Refusal.Cause
-}
-
-// Describe writes the decision for people, as [victims.Decision.Describe] does.
-func (d *Decided) Describe(c *victims.Cluster) string {
-	if d.Gang != nil {
-		return d.Gang.Describe(c)
-	}
-	return d.Lone.Describe(c)
-}
-
-// Change returns what to apply, if it is no refusal.
-func (d *Decided) Change() victims.Change {
-	if d.Gang != nil {
-		return d.Gang.Plan.Change()
-	}
-	return d.Lone.Plan.Change()
 }
 
 // seesAsks reports whether functions of the caller, or its rules, may tell alike asks apart.

@@ -45,12 +45,12 @@ func ExamplePending() {
 	look := func(now time.Time) {
 		for d, err := range waiting.Decide(now) {
 			must(err)
-			if d.Lone.Outcome == victims.Refused {
-				fmt.Println(now.Format(time.TimeOnly), d.Ask.Key, "refused", d.Lone.Refusal.Reason)
+			if d.Outcome == victims.Refused {
+				fmt.Println(now.Format(time.TimeOnly), d.Plan.Ask.Key, "refused", d.Refusal.Reason)
 				continue
 			}
-			fmt.Println(now.Format(time.TimeOnly), d.Ask.Key, d.Lone.Outcome)
-			must(cluster.Apply(d.Lone.Plan.Change())) // stop the victims here
+			fmt.Println(now.Format(time.TimeOnly), d.Plan.Ask.Key, d.Outcome)
+			must(cluster.Apply(d.Plan.Change())) // stop the victims here
 		}
 		_, err := cluster.StartReady(now, nil)
 		must(err)
@@ -59,7 +59,7 @@ func ExamplePending() {
 	look(start.Add(time.Minute))
 	must(cluster.RemoveTask("train-n1b"))
 	look(start.Add(2 * time.Minute))
-	fmt.Println("serve-4 is still", waiting.Last("serve-4").Lone.Outcome)
+	fmt.Println("serve-4 is still", waiting.Last("serve-4").Outcome)
 	// Output:
 	// 00:00:00 serve-0 refused no-victims
 	// 00:00:00 batch refused no-victims

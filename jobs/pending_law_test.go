@@ -168,12 +168,12 @@ func (h *wait) pass(c *victims.Cluster, list *jobs.Pending, over []victims.Ask) 
 		}
 	}
 	for d, err := range list.Decide(h.now) {
-		for require.NoError(h, err); len(over) > 0 && over[0].Key != d.Ask.Key; over = over[1:] {
+		for require.NoError(h, err); len(over) > 0 && over[0].Key != d.Plan.Ask.Key; over = over[1:] {
 			refused(&over[0])
 		}
 		over = over[min(1, len(over)):]
-		if h.held[d.Ask.Key] || waits(c, d.Ask) {
-			h.Fatalf("%s is yielded", d.Ask.Key)
+		if h.held[d.Plan.Ask.Key] || waits(c, &d.Plan.Ask) {
+			h.Fatalf("%s is yielded", d.Plan.Ask.Key)
 		}
 		text, ch := tell(c, d)
 		if len(ch.Places) > 0 {
@@ -213,29 +213,21 @@ func waits(c *victims.Cluster, a *victims.Ask) bool {
 
 // decideOne decides an ask by a planner of its own.
 func (h *wait) decideOne(c *victims.Cluster, a *victims.Ask) (string, victims.Change) {
-	var d jobs.Decided
-	d.Ask = a
+	var d victims.Decision
 	if len(a.Members) > 0 {
-		d.Gang = new(jobs.Decision)
-		require.NoError(h, (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(d.Gang, a, h.now))
+		require.NoError(h, (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
 	} else {
-		d.Lone = new(victims.Decision)
-		require.NoError(h, (&victims.Planner{Cluster: c, Options: h.rules}).Decide(d.Lone, a, h.now))
+		require.NoError(h, (&victims.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
 	}
 	return tell(c, &d)
 }
 
 // tell returns what was decided in a line, and what to apply.
-func tell(c *victims.Cluster, d *jobs.Decided) (text string, ch victims.Change) {
-	switch {
-	case d.Gang != nil && d.Gang.Outcome != victims.Refused:
-		return d.Gang.Summary(c), d.Gang.Plan.Change()
-	case d.Gang != nil:
-		return d.Gang.Summary(c), ch
-	case d.Lone.Outcome != victims.Refused:
-		return d.Lone.Summary(c), d.Lone.Plan.Change()
+func tell(c *victims.Cluster, d *victims.Decision) (text string, ch victims.Change) {
+	if d.Outcome != victims.Refused {
+		ch = d.Plan.Change()
 	}
-	return d.Lone.Summary(c), ch
+	return d.Summary(c), ch
 }
 
 func (h *wait) below(label string, n int) int { return rapid.IntRange(0, n-1).Draw(h.T, label) }

@@ -58,18 +58,18 @@ func propertyPending(t *rapid.T) {
 			if waits(twin.Cluster, ask) {
 				continue
 			}
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(t, twin.Decide(&d, ask, m.now))
-			if len(d.Plan.Placements) > 0 {
+			if len(d.Plan.Places) > 0 {
 				want = append(want, d.Summary(twin.Cluster))
 				carryOut(t, twin.Cluster, &d)
 			}
 		}
 		for d, err := range waiting.Decide(m.now) {
 			require.NoError(t, err)
-			if d.Gang.Outcome != victims.Refused {
-				got = append(got, d.Gang.Summary(h.cluster))
-				carryOut(t, h.cluster, d.Gang)
+			if d.Outcome != victims.Refused {
+				got = append(got, d.Summary(h.cluster))
+				carryOut(t, h.cluster, d)
 			}
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -82,8 +82,8 @@ func propertyPending(t *rapid.T) {
 }
 
 // carryOut applies a plan. A job whose members are all placed has nothing to apply.
-func carryOut(t *rapid.T, c *victims.Cluster, d *jobs.Decision) {
-	if len(d.Plan.Placements)+len(d.Plan.Victims) > 0 {
+func carryOut(t *rapid.T, c *victims.Cluster, d *victims.Decision) {
+	if len(d.Plan.Places)+len(d.Plan.Victims) > 0 {
 		require.NoError(t, c.Apply(d.Plan.Change()))
 	}
 }
@@ -101,9 +101,9 @@ func pendingIn(w *town) *jobs.Pending {
 func decided(t *testing.T, w *town, p *jobs.Pending) (told []string) {
 	for d, err := range p.Decide(noon) {
 		require.NoError(t, err)
-		told = append(told, d.Ask.Key+" "+d.Outcome.String())
+		told = append(told, d.Plan.Ask.Key+" "+d.Outcome.String())
 		if d.Outcome != victims.Refused {
-			require.NoError(t, w.cluster.Apply(d.Change()))
+			require.NoError(t, w.cluster.Apply(d.Plan.Change()))
 		}
 	}
 	return told
@@ -153,6 +153,28 @@ func TestPending_MemberWithoutJob(t *testing.T) {
 	require.Equal(t, []string{"a refused", "b fits"}, decided(t, w, p))
 }
 
+// Gangs that are alike keep their members if all of them are in error.
+func TestPending_AlikeInError(t *testing.T) {
+	w := build(t, "queue q\nnode n1 4\njob q 1,1")
+	p := pendingIn(w)
+	for _, key := range []string{"a", "b"} {
+		gang := w.job
+		gang.Key, gang.Members = key, slices.Clone(gang.Members)
+		for i := range gang.Members {
+			gang.Members[i].Key = fmt.Sprint(key, "-", i)
+		}
+		p.Add(gang)
+	}
+	for d, err := range p.Decide(time.Time{}.AddDate(1<<20, 0, 0)) {
+		require.ErrorIs(t, err, victims.ErrRange, d.Plan.Ask.Key)
+	}
+	require.Equal(t, []string{"a fits", "b fits"}, decided(t, w, p))
+	for _, key := range []string{"a-0", "a-1", "b-0", "b-1"} {
+		_, ok := w.cluster.LookupGrant(key)
+		require.True(t, ok, key)
+	}
+}
+
 // With an interval LastAttempt is set by plans and by refusals after a try, and is not moved by
 // those that forbid to try.
 func TestPending_LastAttempt(t *testing.T) {
@@ -177,9 +199,9 @@ func TestPending_LastAttempt(t *testing.T) {
 		require.Equal(t, noon, attempts(noon))
 		p.Forget()
 		require.Equal(t, noon, attempts(noon.Add(time.Second)))
-		require.Equal(t, "too-soon", p.Last("x").Lone.Refusal.Reason)
+		require.Equal(t, "too-soon", p.Last("x").Refusal.Reason)
 		require.Equal(t, noon.Add(time.Minute), attempts(noon.Add(time.Minute)))
-		require.Equal(t, "over-guarantee", p.Last("x").Lone.Refusal.Reason)
+		require.Equal(t, "over-guarantee", p.Last("x").Refusal.Reason)
 	}
 }
 
@@ -232,7 +254,7 @@ func TestPending_Admit(t *testing.T) {
 		p.Add(victims.Ask{Key: key, Queue: w.leaf("q"), Size: w.size(fmt.Sprint(1 + i)), RequiredNode: []string{"", "", "n1"}[i]})
 	}
 	require.Equal(t, []string{"a fits", "b refused", "c fits"}, decided(t, w, p))
-	require.Equal(t, "quota-max", p.Last("b").Gang.Refusal.Reason)
+	require.Equal(t, "quota-max", p.Last("b").Refusal.Reason)
 	require.Contains(t, p.Last("b").Describe(w.cluster), "b (root.q, priority 0) is refused (quota-max): a quota is passed\n")
 	require.NoError(t, w.cluster.Start("a", noon))
 	a, _ := w.cluster.Lookup("a")

@@ -40,12 +40,21 @@ type Planner struct {
 // While a grant cannot start it is refused, InFlight. If grants have gone with their node,
 // the members without a place are decided anew, and wait for those that cannot start yet;
 // if the rest of their domain has no room the reason is domain: drop the other grants.
-func (p *Planner) Decide(dst *Decision, job *victims.Ask, now time.Time) error {
+func (p *Planner) Decide(dst *victims.Decision, job *victims.Ask, now time.Time) error {
+	err := p.answer(dst, job, now)
+	if err == nil && p.Observe != nil {
+		p.Observe(dst)
+	}
+	return err
+}
+
+// answer is Decide, and nobody is told.
+func (p *Planner) answer(dst *victims.Decision, job *victims.Ask, now time.Time) error {
 	d := &p.d
 	if err := d.begin(p, job, now); err != nil {
 		return err
 	}
-	dst.reset(&d.jobCase)
+	dst.Begin(d.job, d.c, now)
 	d.decide(dst)
 	if !p.hasty {
 		d.root(dst)
@@ -55,38 +64,6 @@ func (p *Planner) Decide(dst *Decision, job *victims.Ask, now time.Time) error {
 		d.help(&dst.Refusal)
 	}
 	return nil
-}
-
-// reset makes dst ready to be filled; memory is kept.
-func (dst *Decision) reset(c *jobCase) {
-	dst.Outcome, dst.counts = 0, uncounted{}
-	p := &dst.Plan
-	// The job is copied with the sizes of its members, for the caller may change
-	// its own while the plan is kept. All sizes are in one block.
-	members := append(p.Job.Members[:0], c.job.Members...)
-	p.sizes = p.sizes[:0]
-	for i := range members {
-		from := len(p.sizes)
-		p.sizes = append(p.sizes, members[i].Size...)
-		members[i].Size = p.sizes[from:len(p.sizes):len(p.sizes)]
-	}
-	*p = Plan{
-		Job: *c.job, Placements: p.Placements[:0], Victims: p.Victims[:0], Ends: p.Ends[:0],
-		Version: c.c.Version(), At: c.now, Path: c.tree.Path(c.job.Queue), sizes: p.sizes,
-	}
-	p.Job.Members = members
-	r := &dst.Refusal
-	*r = r.cleared()
-}
-
-// cleared returns the zero refusal, with the memory that this one had.
-func (r *Refusal) cleared() Refusal {
-	var none victims.Help
-	r.Help.CopyFrom(&none)
-	return Refusal{
-		Cause:    victims.Cause{Counts: r.Counts[:0], Help: r.Help},
-		Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0],
-	}
 }
 
 // A decision is one decision in the making, and the memory for the next: the
@@ -115,7 +92,7 @@ type decision struct {
 	ends    []time.Time            // of exemptions
 	entry   trigger.Case           // see atGate
 	before  resources.Vector       // likewise
-	second  Decision               // its refusal is that of the stage of the own leaf
+	second  victims.Decision       // its refusal is that of the stage of the own leaf
 	free    []int32                // candidates, see countGuaranteed
 	space   []int64                // of hosts, see roomWithout
 	lack    []int64                // of queues, likewise
@@ -149,7 +126,7 @@ func (d *decision) begin(p *Planner, job *victims.Ask, now time.Time) error {
 }
 
 // decide answers a job. A refusal is no proof if a way without victims may be missing.
-func (d *decision) decide(dst *Decision) {
+func (d *decision) decide(dst *victims.Decision) {
 	d.pack.cut = false
 	d.answer(dst)
 	if d.domainIsFull(dst) {
@@ -162,7 +139,7 @@ func (d *decision) decide(dst *Decision) {
 }
 
 // answer answers a job. (DESIGN.md, Jobs.)
-func (d *decision) answer(dst *Decision) {
+func (d *decision) answer(dst *victims.Decision) {
 	// Cheap questions come first, and those that cannot change with victims before
 	// those that can. Candidates are gathered only for a job that may have some.
 	d.place()
@@ -230,7 +207,7 @@ func (d *decision) entitle(gate *trigger.Case) {
 
 // byGuarantee answers a job that has no room as an ask is answered: by tasks outside of
 // its leaf, else with the option of the own leaf, else by a refusal.
-func (d *decision) byGuarantee(dst *Decision) {
+func (d *decision) byGuarantee(dst *victims.Decision) {
 	gate := d.atGate()
 	d.entitle(gate)
 	a := gate.Ask()
@@ -245,12 +222,12 @@ func (d *decision) byGuarantee(dst *Decision) {
 	first := outsideLeaf
 	if d.mayTakeOwn(dst.Refusal.Reason) {
 		second := &d.second
-		second.Refusal = second.Refusal.cleared()
+		second.Refusal.Clear()
 		if d.try(second, withOwnLeaf) {
 			if !dst.Refusal.Proven {
 				d.best.proof = victims.NoProof // tasks of other leaves might do after all
 			}
-			dst.Refusal = dst.Refusal.cleared()
+			dst.Refusal.Clear()
 			d.planned(dst)
 			return
 		}
@@ -273,7 +250,7 @@ func (d *decision) byGuarantee(dst *Decision) {
 
 // try looks for a plan with the candidates of a stage, and reports whether there is one,
 // which it leaves as the best. Else it refuses.
-func (d *decision) try(dst *Decision, s stage) bool {
+func (d *decision) try(dst *victims.Decision, s stage) bool {
 	d.rules.stage = s
 	switch {
 	case !d.state(len(d.unplaced)):
@@ -318,7 +295,7 @@ func (d *decision) others() bool {
 
 // room decides without victims if that is possible: nothing that runs may be
 // stopped for a job that has room.
-func (d *decision) room(dst *Decision) bool {
+func (d *decision) room(dst *victims.Decision) bool {
 	pack := &d.pack
 	m := present
 	// To fit now is better than to wait, even if waiting would allow earlier nodes.
@@ -333,7 +310,7 @@ func (d *decision) room(dst *Decision) bool {
 	default:
 		return false
 	}
-	dst.Plan.Placements = d.placements(dst.Plan.Placements, pack.at)
+	dst.Plan.Places = d.placements(dst.Plan.Places, pack.at)
 	// Nobody goes, so no plan is cheaper in the levels. Which nodes members get is
 	// part of the cost, and that is least if this is the first way of all.
 	dst.Plan.Proof = victims.ProofLevels
@@ -375,7 +352,7 @@ func (d *decision) couldStart() bool {
 }
 
 // quotaForbids refuses a job whose quotas do not let it have victims.
-func (d *decision) quotaForbids(dst *Decision) bool {
+func (d *decision) quotaForbids(dst *victims.Decision) bool {
 	// On coming amounts, for preemption could do nothing about what is leaving
 	// already. DESIGN.md, Jobs: laws.
 	if d.gate.forbids(d.rem) {
@@ -391,13 +368,13 @@ func (d *decision) quotaForbids(dst *Decision) bool {
 }
 
 // planned sets dst to the best plan.
-func (d *decision) planned(dst *Decision) {
+func (d *decision) planned(dst *victims.Decision) {
 	dst.Outcome = victims.Preempts
 	// The best plan is kept in rows of the case. Here it becomes names, for the
 	// case is overwritten by the next decision.
 	p, best := &dst.Plan, &d.best
 	p.Version = d.c.Version()
-	p.Placements = d.placements(p.Placements, best.at)
+	p.Places = d.placements(p.Places, best.at)
 	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps(), best.proof
 	p.Cost.NodePenalty = best.rank.int64()
 	// What each host lacks depends on who is placed there, and says what a
@@ -413,26 +390,22 @@ func (d *decision) planned(dst *Decision) {
 		}
 	}
 	lost.Tell((*rulebook.Cost)(&p.Cost), d.tree.Schema())
-	// One block for all sizes: if it grows and moves, victims before keep views of
-	// the old memory, which has the same amounts.
 	for i := range p.Victims { // copies, for the cluster may change
-		from := len(p.sizes)
-		p.sizes = append(p.sizes, d.c.TaskView(p.Victims[i].Task).Size...)
-		p.Victims[i].Size = p.sizes[from:len(p.sizes):len(p.sizes)]
+		p.Victims[i].Size = dst.Keep(d.c.TaskView(p.Victims[i].Task).Size)
 	}
 	// By key, so that the text of a plan does not depend on rows.
 	slices.SortFunc(p.Victims, func(a, b victims.Victim) int { return strings.Compare(a.Key, b.Key) })
 	for i := range p.Victims {
-		p.OwnLeaf = p.OwnLeaf || d.rules.eligible.Owns(d.c.TaskView(p.Victims[i].Task).Queue)
+		p.WithinQueue = p.WithinQueue || d.rules.eligible.Owns(d.c.TaskView(p.Victims[i].Task).Queue)
 	}
 	d.further.place(p, coming)
 	d.addEnds(p)
 }
 
 // addEnds tells which queues of the path end below their guarantee.
-func (d *decision) addEnds(p *Plan) {
+func (d *decision) addEnds(p *victims.Plan) {
 	arriving, gone := resources.Vector(d.block(1)), resources.Vector(d.block(1))
-	for _, at := range p.Placements {
+	for _, at := range p.Places {
 		arriving = resources.Add(arriving, arriving, d.job.Members[at.Member].Size)
 	}
 	s := rulebook.Shift{Tree: d.tree, Leaf: d.job.Queue, Arriving: arriving, Gone: gone}
@@ -457,7 +430,7 @@ func (d *decision) victim(u, i int32) victims.Victim {
 
 // verify has the auditor look at a plan, from scratch. What does not pass is
 // withheld.
-func (d *decision) verify(dst *Decision) {
+func (d *decision) verify(dst *victims.Decision) {
 	if dst.Outcome == victims.Refused {
 		return
 	}
@@ -471,7 +444,7 @@ func (d *decision) verify(dst *Decision) {
 	if len(p.found) > 0 {
 		// A plan that breaks a law must not reach anybody, not even beside a
 		// refusal.
-		dst.Plan.Placements, dst.Plan.Victims = dst.Plan.Placements[:0], dst.Plan.Victims[:0]
+		dst.Plan.Places, dst.Plan.Victims = dst.Plan.Places[:0], dst.Plan.Victims[:0]
 		d.refused(dst, victims.Unlawful)
 		dst.Refusal.Proven = false
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -58,7 +57,7 @@ func TestPredicate(t *testing.T) {
 				p := w.planner()
 				p.SetQuick(quick)
 				p.Predicate = w.refuse(test.refused...)
-				var d jobs.Decision
+				var d victims.Decision
 				require.NoError(t, p.Decide(&d, &w.job, noon))
 				require.Equal(t, test.want, w.brief(&d), "quick: %v", quick)
 			}
@@ -80,7 +79,7 @@ func TestPredicate_Sees(t *testing.T) {
 		asked = append(asked, strings.Join(append(append(words, "without"), w.gone(x)...), " "))
 		return true
 	}
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "plan j0=n1 j1=n2 +j2=n1 -v -w", w.brief(&d))
 	require.Equal(t, []string{
@@ -97,7 +96,7 @@ func TestPredicate_WantsMore(t *testing.T) {
 		p := w.planner()
 		p.SetQuick(quick)
 		p.Predicate = func(x *victims.Question) bool { return slices.Contains(w.gone(x), "w") && len(x.Victims) > 1 }
-		var d jobs.Decision
+		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, "plan j0=n1 -v -w", w.brief(&d), "quick: %v", quick)
 		require.Equal(t, victims.NoProof, d.Plan.Proof)
@@ -114,7 +113,7 @@ func TestPredicate_FewSteps(t *testing.T) {
 	w := build(t, text)
 	p := w.planner()
 	p.Predicate, p.Steps = func(*victims.Question) bool { return true }, 1
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, victims.Preempts, d.Outcome)
 	require.Len(t, d.Plan.Victims, 9)
@@ -126,7 +125,7 @@ func TestDecide_Unlawful(t *testing.T) {
 	p := w.planner()
 	asked := 0
 	p.Predicate = func(*victims.Question) bool { asked++; return asked < 2 }
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "refused unlawful", w.brief(&d))
 	require.Empty(t, d.Plan.Victims)
@@ -146,7 +145,7 @@ func TestPredicate_NobodyForItAlone(t *testing.T) {
 			p := w.planner()
 			p.ByPriority = byPriority
 			p.Predicate = func(x *victims.Question) bool { return slices.Contains(w.gone(x), wanted) }
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.Equal(t, want[i], w.brief(&d), "%s by priority: %v", wanted, byPriority)
 		}

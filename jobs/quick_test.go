@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -72,7 +71,7 @@ func TestSpread(t *testing.T) {
 				w := build(t, "queue q\nqueue low\n"+test.town)
 				p := w.planner()
 				p.SetQuick(quick)
-				var d jobs.Decision
+				var d victims.Decision
 				if err := p.Decide(&d, &w.job, noon); err != nil {
 					t.Fatal(err)
 				}

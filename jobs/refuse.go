@@ -14,7 +14,7 @@ import (
 )
 
 // refused sets dst to a refusal that is certain.
-func (d *decision) refused(dst *Decision, r string) {
+func (d *decision) refused(dst *victims.Decision, r string) {
 	dst.Outcome = victims.Refused
 	dst.Plan.Version = victims.Version{} // there is nothing to apply
 	dst.Refusal.Reason = r
@@ -26,7 +26,7 @@ func (d *decision) refused(dst *Decision, r string) {
 
 // lacks sets dst to the refusal of a job for which no legal plan was found, but for what
 // is counted.
-func (d *decision) lacks(dst *Decision) {
+func (d *decision) lacks(dst *victims.Decision) {
 	d.refused(dst, rulebook.NoVictims)
 	r := &dst.Refusal
 	// A predicate that refused anything may be all that was in the way; nothing
@@ -38,7 +38,7 @@ func (d *decision) lacks(dst *Decision) {
 }
 
 // unplanned completes the refusal of a job that has no plan with the candidates of a stage.
-func (d *decision) unplanned(dst *Decision, s stage) {
+func (d *decision) unplanned(dst *victims.Decision, s stage) {
 	r := &dst.Refusal
 	counted := r.Reason == rulebook.NoVictims || r.Reason == rulebook.PredicateRefused
 	own := s != byPriority && d.mayTakeOwn(r.Reason)
@@ -57,7 +57,7 @@ func (d *decision) unplanned(dst *Decision, s stage) {
 		d.gather(scope{all: true})
 		d.lackQuota(r)
 	}
-	dst.counts = uncounted{d.p, d.c.Version(), d.now, s}
+	dst.CountLater(d, uint8(s))
 	last := s
 	if own {
 		last = withOwnLeaf // whoever may go in the first stage may go in the second
@@ -74,7 +74,7 @@ func (d *decision) plans(n int) bool { return d.state(n) && d.find() }
 
 // lackQuota notes which quotas have their max passed with everybody gone who
 // could.
-func (d *decision) lackQuota(r *Refusal) {
+func (d *decision) lackQuota(r *victims.Refusal) {
 	// Everybody who could go is taken off the books. What is passed even then
 	// no victims can help.
 	for i := range d.cands {
@@ -130,7 +130,7 @@ func (d *decision) retryAt(s stage) time.Time {
 // domainIsFull reports whether grants of the job bind the members without a place to a
 // domain whose nodes have no room for them, and no plan makes any: without these grants the
 // job could go elsewhere. Time and quotas are other matters.
-func (d *decision) domainIsFull(dst *Decision) bool {
+func (d *decision) domainIsFull(dst *victims.Decision) bool {
 	if dst.Outcome != victims.Refused || d.job.DomainDepth == 0 || len(d.held) == 0 || len(d.unplaced) == 0 {
 		return false
 	}
@@ -156,7 +156,7 @@ func (d *decision) packAmounts() bool {
 
 // root notes why a refused job could not run even in an empty cluster: what is so of the
 // first required member of which anything is.
-func (d *decision) root(dst *Decision) {
+func (d *decision) root(dst *victims.Decision) {
 	if dst.Outcome != victims.Refused || dst.Refusal.Reason == victims.InFlight {
 		return
 	}
@@ -190,7 +190,7 @@ func (d *decision) mayUse(n victims.NodeID, member int) bool {
 
 // help says what would help after a refusal. An answer other than a refusal needs room as
 // things are, or a plan. (DESIGN.md, What would help.)
-func (d *decision) help(r *Refusal) {
+func (d *decision) help(r *victims.Refusal) {
 	h := &r.Help
 	h.Time = !r.RetryAt.IsZero() || !r.Proven
 	w := d.wish(r)
@@ -234,7 +234,7 @@ func (d *decision) help(r *Refusal) {
 }
 
 // wish says what the required members without a place want.
-func (d *decision) wish(r *Refusal) rulebook.Wish {
+func (d *decision) wish(r *victims.Refusal) rulebook.Wish {
 	w := rulebook.Wish{
 		Queue: d.job.Queue, Many: len(d.unplaced) > 1, All: d.rem, At: d.now, RetryAt: r.RetryAt,
 		Reason: r.Reason, About: r.Queue, Type: r.Type, NeedsRoom: d.needs.open(), Counting: d.p.Counting(),
@@ -263,7 +263,7 @@ func (d *decision) wish(r *Refusal) rulebook.Wish {
 // helpRoom names what could give the members room: less usage of a queue that has no
 // headroom for them, and else any node. Of two that are both necessary one is enough to
 // name.
-func (d *decision) helpRoom(r *Refusal) {
+func (d *decision) helpRoom(r *victims.Refusal) {
 	h := &r.Help
 	for q := range d.tree.Ancestors(d.job.Queue) {
 		most := d.tree.Max(q)

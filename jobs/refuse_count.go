@@ -3,10 +3,8 @@
 package jobs
 
 import (
-	"fmt"
 	"slices"
 	"sort"
-	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -15,44 +13,28 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Count works out what a refusal counts: Counts, Candidates, Filtered, Placeable and the
-// domain. That takes several searches, so Decide leaves it to who wants to know. All else
-// is as [victims.Decision.Count] says.
-func (d *Decision) Count() error {
-	u := d.counts
-	if u.by == nil {
-		return nil
-	}
-	if !u.by.Cluster.Version().Equal(u.version) {
-		return fmt.Errorf("jobs: what job %q was refused for: %w", d.Plan.Job.Key, victims.ErrStale)
-	}
-	x := &u.by.d
-	if err := x.begin(u.by, &d.Plan.Job, u.at); err != nil {
+// CountedIn returns the cluster of the planner.
+func (d *decision) CountedIn() *victims.Cluster { return d.p.Cluster }
+
+// CountRefusal counts for a refusal of the planner: Counts, Candidates, Filtered, Placeable and
+// the domain. That takes several searches.
+func (d *decision) CountRefusal(dst *victims.Decision, s uint8) error {
+	if err := d.begin(d.p, &dst.Plan.Ask, dst.Plan.At); err != nil {
 		return err
 	}
-	x.place()
-	x.domains.settle(&x.jobCase)
-	if x.gate.read(coming); !u.by.ByPriority {
-		x.entitle(x.atGate())
+	d.place()
+	d.domains.settle(&d.jobCase)
+	if d.gate.read(coming); !d.p.ByPriority {
+		d.entitle(d.atGate())
 	}
-	x.rules.stage = u.stage
-	x.prepare(len(x.unplaced))
-	x.count(&d.Refusal)
-	d.counts = uncounted{}
+	d.rules.stage = stage(s)
+	d.prepare(len(d.unplaced))
+	d.count(&dst.Refusal)
 	return nil
 }
 
-// uncounted is what it takes to count for a refusal: nothing if there is nothing to count,
-// or it is counted.
-type uncounted struct {
-	by      *Planner
-	version victims.Version
-	at      time.Time
-	stage   stage
-}
-
 // count counts for a refusal of the case.
-func (d *decision) count(r *Refusal) {
+func (d *decision) count(r *victims.Refusal) {
 	r.Filtered = d.filtered()
 	d.countRules(r)
 	d.protect(r)
@@ -77,7 +59,7 @@ func (d *decision) count(r *Refusal) {
 
 // countRules counts every task at the first rule that keeps it from being a
 // victim.
-func (d *decision) countRules(r *Refusal) {
+func (d *decision) countRules(r *victims.Refusal) {
 	next := 0
 	clear(d.counts[:])
 	for w := range d.tree.Leaves(0) {
@@ -149,7 +131,7 @@ func (d *decision) mayHelp(c *candidate) bool {
 // closestDomain notes the domain that has room for the most members with
 // everybody gone who could; of equals the first. Members are placed one by one, the
 // largest first, each on the first host with room.
-func (d *decision) closestDomain(r *Refusal) {
+func (d *decision) closestDomain(r *victims.Refusal) {
 	if d.job.DomainDepth == 0 {
 		return
 	}
@@ -203,7 +185,7 @@ func (d *decision) roomIn(row int32, lacks resources.Vector) (members int) {
 //
 // Each of them may go alone. That not all of them may is what a caller has to
 // know, and no order of taking them says it better.
-func (d *decision) countGuaranteed(r *Refusal) {
+func (d *decision) countGuaranteed(r *victims.Refusal) {
 	d.free = d.free[:0]
 	for i := range d.cands {
 		if d.ruleFor(int32(i)) == 0 {
@@ -270,7 +252,7 @@ func (d *decision) roomWithout(gone []int32) bool {
 
 // protect names who keeps tasks that are counted as needed for a guarantee: the first queue, and
 // there the first type, that by itself keeps one, alone or with its job.
-func (d *decision) protect(r *Refusal) {
+func (d *decision) protect(r *victims.Refusal) {
 	if d.counts[rulebook.RuleGuarantee] == 0 {
 		return
 	}
@@ -304,7 +286,7 @@ func (d *decision) protect(r *Refusal) {
 
 // protectTogether names a queue that cannot give all of the free candidates, if it comes before the
 // one that is named. They are taken out of the rooms.
-func (d *decision) protectTogether(r *Refusal) {
+func (d *decision) protectTogether(r *victims.Refusal) {
 	p := d.firstProtector(func(p *victims.Protector, row int32) {
 		b := &d.rooms.Bounds[row]
 		p.Named = b.Room.Value[p.Type] < 0 && d.lostAt(d.free, row, p.Type) > 0

@@ -67,7 +67,7 @@ func TestRefusal_EveryReason(t *testing.T) {
 				p.ByPriority = false
 				test.change(p, &w.job)
 			}
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.NoError(t, d.Count())
 			require.Equal(t, test.reason, d.Refusal.Reason)
@@ -80,13 +80,13 @@ func TestRefusal_EveryReason(t *testing.T) {
 			}
 			require.Equal(t, test.lines, append([]string(nil), lines[1:]...))
 
-			r := d.Report(w.cluster).(*jobs.Reported)
+			r, _ := reportOf(t, &d, w.cluster)
 			require.Nil(t, r.Plan)
 			require.Equal(t, test.reason, r.Refusal.Reason)
 			require.Equal(t, strings.TrimSpace(lines[0]), r.Summary)
 			require.Len(t, r.Refusal.Breaches, len(d.Refusal.Breaches))
 			require.Equal(t, len(w.job.Members), r.Refusal.Wanted+placed(w))
-			require.Empty(t, d.Plan.Placements)
+			require.Empty(t, d.Plan.Places)
 			require.Zero(t, d.Plan.Version)
 			require.ErrorIs(t, w.cluster.Apply(d.Plan.Change()), victims.ErrState, "a refusal is nothing to apply")
 		})
@@ -169,7 +169,7 @@ func TestRefusal_EveryRule(t *testing.T) {
 		w := build(t, "queue t g=30\nqueue t.q\nqueue t.x\nqueue low\nnode n1 9\ntask v t.x n1 1\njob t.q 20")
 		p := w.planner()
 		p.ByPriority = false
-		var d jobs.Decision
+		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.NoError(t, d.Count())
 		require.Equal(t, "refused no-victims 1 inside", w.brief(&d))
@@ -210,7 +210,8 @@ func TestRefusal_CountsAll(t *testing.T) {
 	}
 	require.Equal(t, 5, total)
 	require.Equal(t, 2, d.Refusal.Candidates)
-	require.Equal(t, map[string]int{"priority": 1, "non-preemptible": 1, "same-application": 1}, d.Report(w.cluster).(*jobs.Reported).Refusal.Counts)
+	said, _ := reportOf(t, d, w.cluster)
+	require.Equal(t, map[string]int{"priority": 1, "non-preemptible": 1, "same-application": 1}, said.Refusal.Counts)
 
 	// Counts are in the order of rules in the text.
 	text := d.Describe(w.cluster)

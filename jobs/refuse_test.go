@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // A refusal says how many members would have had a plan, and when there will be
@@ -46,7 +46,7 @@ func TestRefusal(t *testing.T) {
 			}
 			require.Equal(t, noon.Add(test.retryAt), r.RetryAt)
 			// At that instant there is a plan, and a nanosecond before there is none.
-			var then, before jobs.Decision
+			var then, before victims.Decision
 			require.NoError(t, w.planner().Decide(&then, &w.job, r.RetryAt))
 			require.NoError(t, w.planner().Decide(&before, &w.job, r.RetryAt.Add(-1)))
 			require.Equal(t, []string{"plan", "refused"}, []string{then.Outcome.String(), before.Outcome.String()})

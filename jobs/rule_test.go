@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/judge/law"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -75,7 +74,7 @@ func TestDecide_Filter(t *testing.T) {
 		asked[[2]int{q.Member.Class, int(q.Node)}]++
 		return w.cluster.NodeName(q.Node) == map[int]string{7: "n2", -1: "n3"}[q.Member.Class]
 	}
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "plan j0=n2 j1=n2 j2=n3 -v", w.brief(&d))
 	for question, n := range asked {
@@ -98,7 +97,7 @@ func TestDecide_FilterFurther(t *testing.T) {
 	w := build(t, "queue q\nnode n1 4\nnode n2 4\njob q 1,1,1 min=1 class=1,1,2")
 	p := w.planner()
 	p.Filter = func(q *victims.Question) bool { return q.Member.Class == int(q.Node) }
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "fits j0=n1 +j1=n1 +j2=n2", w.brief(&d))
 }
@@ -124,7 +123,7 @@ func TestDecide_Moment(t *testing.T) {
 				}
 				return true
 			}
-			var d jobs.Decision
+			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.Equal(t, test.want, w.brief(&d))
 			require.Equal(t, test.moments, moments)
@@ -161,7 +160,7 @@ func TestDecide_MemberMistakes(t *testing.T) {
 		job := w.job
 		job.Members = slices.Clone(job.Members)
 		test.spoil(&job)
-		var d jobs.Decision
+		var d victims.Decision
 		err := w.planner().Decide(&d, &job, noon)
 		require.ErrorIs(t, err, test.kind)
 		require.Contains(t, err.Error(), test.want)

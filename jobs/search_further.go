@@ -26,7 +26,7 @@ type furtherer struct {
 // place places the members beyond the minimum one after another, each on the
 // first node with room and only if the queues admit it, all at the moment of the
 // plan: what its victims have is free then.
-func (x *furtherer) place(p *Plan, m moment) {
+func (x *furtherer) place(p *victims.Plan, m moment) {
 	// Most jobs want their minimum and no more.
 	if len(x.further) == 0 {
 		return
@@ -37,7 +37,7 @@ func (x *furtherer) place(p *Plan, m moment) {
 		if h := x.hostFor(p, i, m); h >= 0 {
 			at := x.placement(i, h)
 			at.Extra = true
-			p.Placements = append(p.Placements, at)
+			p.Places = append(p.Places, at)
 			// Each is there for those after it.
 			x.enterMember(i, h)
 		}
@@ -45,7 +45,7 @@ func (x *furtherer) place(p *Plan, m moment) {
 }
 
 // enterPlan works out how things are after a plan.
-func (x *furtherer) enterPlan(p *Plan, m moment) {
+func (x *furtherer) enterPlan(p *victims.Plan, m moment) {
 	x.gate.read(m)
 	x.left, x.more, x.gone = x.left[:0], rows.Zeros(x.more, (trees.Depth(x.tree, x.job.Queue)+1)*x.types), x.gone[:0]
 	for h := range x.hosts {
@@ -56,7 +56,7 @@ func (x *furtherer) enterPlan(p *Plan, m moment) {
 	}
 	// The first member that has a place binds those after it to its domain.
 	x.domain = x.domains.base
-	for _, at := range p.Placements {
+	for _, at := range p.Places {
 		x.enterMember(at.Member, x.hostAt(at.Node))
 	}
 }
@@ -103,7 +103,7 @@ func (x *furtherer) sizeOf(i int) resources.Vector {
 }
 
 // hostFor returns the first host for one more member, or -1.
-func (x *furtherer) hostFor(p *Plan, i int, m moment) int32 {
+func (x *furtherer) hostFor(p *victims.Plan, i int, m moment) int32 {
 	size := x.sizeOf(i)
 	// Queues are asked once and not for each host: they don't care where it runs.
 	if !x.gate.admits(size) || !x.underMax(size, m) {
@@ -155,12 +155,12 @@ func fitsTypes(size, left resources.Vector, types resources.Mask) bool {
 }
 
 // accepts asks about a member beyond the minimum.
-func (x *furtherer) accepts(p *Plan, i int, h int32) bool {
+func (x *furtherer) accepts(p *victims.Plan, i int, h int32) bool {
 	if x.asker.predicate == nil && !x.asksBlockers() {
 		return true
 	}
 	q := &x.asker.question
-	q.Places = append(q.Places[:0], p.Placements...)
+	q.Places = append(q.Places[:0], p.Places...)
 	q.Victims = append(q.Victims[:0], x.gone...)
 	return x.asker.accepted(i, h)
 }

@@ -111,7 +111,7 @@ func (d *decision) takeOver(parts []Part) bool {
 	x, members := &d.turn, 0
 	x.nodes, x.gone, x.proof, x.failed = rows.Zeros(x.nodes, len(d.todo)), x.gone[:0], victims.NoProof, -1
 	for i := range parts {
-		for _, at := range parts[i].Plan.Placements {
+		for _, at := range parts[i].Plan.Places {
 			x.nodes[members+at.Member] = at.Node
 		}
 		for k := range parts[i].Plan.Victims {
@@ -204,11 +204,11 @@ func (d *decision) askAll(share int64) bool {
 		if a.Outcome == victims.Refused || a.Plan.Second && d.rules.stage == outsideLeaf || d.effort.Stopped && m != x.order[len(x.order)-1] {
 			return false
 		}
-		x.nodes[m], x.proof = a.Plan.Node, a.Plan.Proof
+		x.nodes[m], x.proof = a.Plan.Places[0].Node, a.Plan.Proof
 		for i := range a.Plan.Victims {
 			x.gone = append(x.gone, a.Plan.Victims[i].Task)
 		}
-		x.grant[0] = victims.ChangePlace{Ask: &x.members[m], Node: a.Plan.Node}
+		x.grant[0] = victims.ChangePlace{Ask: &x.members[m], Node: a.Plan.Places[0].Node}
 		if err := x.copy.Apply(victims.Change{For: d.job.Key, Version: x.copy.Version(), Victims: a.Plan.Victims, Places: x.grant[:]}); err != nil {
 			a.Refusal.Proven = false
 			return false

@@ -312,12 +312,12 @@ func (h *history) decideTogether() string {
 }
 
 func (h *history) decideJob(j *victims.Ask) string {
-	var d jobs.Decision
+	var d victims.Decision
 	h.must(h.gangs.Decide(&d, j, h.o.Now))
 	if d.Outcome == victims.Refused && d.Refusal.Reason == victims.Unlawful {
 		h.Fatalf("%s: a plan that the auditor withholds\n%v", j.Key, h)
 	}
-	if d.Outcome == victims.Refused || len(d.Plan.Placements) == 0 {
+	if d.Outcome == victims.Refused || len(d.Plan.Places) == 0 {
 		return ""
 	}
 	var stopped []string

@@ -26,13 +26,13 @@ type Part struct {
 	Outcome victims.Outcome // Fits, Waits or Preempts
 	// Plan has the asks as members of a job, in their order. Its cost and proof are
 	// those of all its victims together.
-	Plan Plan
+	Plan victims.Plan
 }
 
 // A RefusedAsk is an ask that has no place beside those before it.
 type RefusedAsk struct {
 	Ask     int // an index of Joint.Asks
-	Refusal Refusal
+	Refusal victims.Refusal
 }
 
 // Apply carries out all parts, all or nothing. Errors are those of [victims.Cluster.Apply];
@@ -59,7 +59,7 @@ func (j *Joint) Apply(c *victims.Cluster) error {
 func (j *Joint) change(part *Part, version victims.Version) victims.Change {
 	ch := part.Plan.Change()
 	ch.Version, ch.MinMembers = version, 0 // each ask starts by itself
-	for i, at := range part.Plan.Placements {
+	for i, at := range part.Plan.Places {
 		ch.Places[i].Ask = &j.Asks[part.Asks[at.Member]]
 	}
 	return ch
@@ -126,7 +126,21 @@ func (p *Planner) Together(dst *Joint, asks []victims.Ask, now time.Time) error 
 	*dst = *j.dst
 	dst.Steps = j.spent
 	slices.SortFunc(dst.Refused, func(a, b RefusedAsk) int { return a.Ask - b.Ask })
+	if p.Observe != nil {
+		dst.show(p.Observe)
+	}
 	return nil
+}
+
+// show tells of each part, and of each refusal.
+func (j *Joint) show(observe func(d *victims.Decision)) {
+	for i := range j.Parts {
+		observe(&victims.Decision{Outcome: j.Parts[i].Outcome, Plan: j.Parts[i].Plan})
+	}
+	for i := range j.Refused {
+		r := &j.Refused[i]
+		observe(&victims.Decision{Outcome: victims.Refused, Plan: victims.Plan{Ask: j.Asks[r.Ask]}, Refusal: r.Refusal})
+	}
 }
 
 // checkAsks reports what no job could say of asks. The rest is told by Decide.
@@ -167,7 +181,7 @@ func shares(a, b *victims.Ask) bool {
 // before it applied, or a refusal.
 type turn struct {
 	Part
-	refusal *Refusal
+	refusal *victims.Refusal
 	second  bool // it is served by the stage of the own leaf, which is not for plans that are shared
 }
 
@@ -181,7 +195,7 @@ func (j *joiner) takeTurns() error {
 	for i := range j.turns {
 		t := &j.turns[i]
 		if j.inFlight(i) {
-			t.refusal = &Refusal{Cause: victims.Cause{Reason: victims.InFlight, Proven: true}}
+			t.refusal = &victims.Refusal{Reason: victims.InFlight, Proven: true}
 			continue
 		}
 		if same := j.turnAlike(since, i); same >= 0 {
@@ -315,7 +329,7 @@ func (j *joiner) asJob(i int, steps int64) (turn, error) {
 	j.describe([]int{i})
 	p := j.p
 	p.inOrder, p.sharing, p.hasty, p.Steps = true, false, false, steps
-	err := p.Decide(&j.trial, &j.job, j.now)
+	err := p.answer(&j.trial, &j.job, j.now)
 	j.spent += p.d.effort.steps() + int64(p.Cluster.NodeLen())
 	if err != nil {
 		return turn{}, err
@@ -325,7 +339,7 @@ func (j *joiner) asJob(i int, steps int64) (turn, error) {
 			panic(err) // somebody else changes the cluster
 		}
 		r := j.trial.Refusal
-		j.trial = Decision{}
+		j.trial = victims.Decision{}
 		return turn{refusal: &r}, nil
 	}
 	t := turn{Part: j.taken([]int{i})}
@@ -346,13 +360,12 @@ func (j *joiner) asAsk(i int, most int64) (turn, error) {
 		if err := d.Count(); err != nil {
 			panic(err) // somebody else changes the cluster
 		}
-		return turn{refusal: &Refusal{Cause: d.Refusal.Cause, Wanted: 1}}, nil
+		d.Refusal.Wanted = 1
+		return turn{refusal: &d.Refusal}, nil
 	}
 	j.describe([]int{i})
-	plan := Plan{
-		Job: j.job, Placements: []victims.Place{{Key: ask.Key, Node: d.Plan.Node, NodeName: d.Plan.Place}}, Victims: d.Plan.Victims,
-		Cost: d.Plan.Cost, Proof: d.Plan.Proof, OwnLeaf: d.Plan.OwnLeaf, Ends: d.Plan.Ends, Steps: d.Plan.Steps, Version: d.Plan.Version, At: d.Plan.At, Path: d.Plan.Path,
-	}
-	plan.Job.Members = slices.Clone(plan.Job.Members)
+	plan := d.Plan
+	plan.Ask = j.job
+	plan.Ask.Members = slices.Clone(plan.Ask.Members)
 	return turn{Part: Part{Asks: []int{i}, Outcome: d.Outcome, Plan: plan}, second: d.Plan.Second}, nil
 }

@@ -304,7 +304,7 @@ func (b *brute) end(list, rest []int) []int {
 		b.Fatalf("%v: %v, want %v\n%v", list, got.Outcome, want.Outcome, b)
 	}
 	var places, stopped []string
-	for _, p := range got.Plan.Placements {
+	for _, p := range got.Plan.Places {
 		places = append(places, p.NodeName)
 	}
 	for _, v := range got.Plan.Victims {

@@ -49,7 +49,7 @@ type joiner struct {
 	turns    []turn   // all asks in turn
 	strayed  bool     // the cluster is not what turns are for any more
 	job      victims.Ask
-	trial    Decision // the last one
+	trial    victims.Decision // the last one
 
 	// The part at hand.
 	part    []int       // its asks, which are served
@@ -218,13 +218,13 @@ func (j *joiner) close() error {
 func (j *joiner) fitting(parts []Part) Part {
 	all := parts[0]
 	j.describe(j.part)
-	all.Asks, all.Plan.Placements, all.Plan.Proof = j.part, nil, victims.ProofLevels
-	all.Plan.Job = j.job
-	all.Plan.Job.Members = slices.Clone(j.job.Members)
+	all.Asks, all.Plan.Places, all.Plan.Proof = j.part, nil, victims.ProofLevels
+	all.Plan.Ask = j.job
+	all.Plan.Ask.Members = slices.Clone(j.job.Members)
 	for i := range parts {
-		at := parts[i].Plan.Placements[0]
+		at := parts[i].Plan.Places[0]
 		at.Member = i
-		all.Plan.Placements = append(all.Plan.Placements, at)
+		all.Plan.Places = append(all.Plan.Places, at)
 	}
 	return all
 }
@@ -342,13 +342,13 @@ func (j *joiner) inTurn(incumbent []Part, asks []int, first *turn) (parts []Part
 
 // takesOwn reports whether a part takes from the own leaf what a plan that is shared would
 // not: by priority there is no such difference.
-func (j *joiner) takesOwn(p Part) bool { return p.Plan.OwnLeaf && !j.p.ByPriority }
+func (j *joiner) takesOwn(p Part) bool { return p.Plan.WithinQueue && !j.p.ByPriority }
 
 // taken makes a part of the last decision.
 func (j *joiner) taken(list []int) Part {
 	d := &j.trial
 	part := Part{Asks: list, Outcome: d.Outcome, Plan: d.Plan}
-	j.trial = Decision{}
+	j.trial = victims.Decision{}
 	return part
 }
 
@@ -407,7 +407,7 @@ func (j *joiner) question(list []int, incumbent []Part, steps int64) (served, ce
 	p := j.p
 	p.inOrder, p.sharing, p.hasty, p.Steps = true, len(list) > 1 && !p.ByPriority, true, steps
 	p.asked = incumbent
-	err = p.Decide(&j.trial, &j.job, j.now)
+	err = p.answer(&j.trial, &j.job, j.now)
 	p.asked = nil
 	j.spent += p.d.effort.steps() + nodeWork*int64(p.Cluster.NodeLen())
 	return err == nil && j.trial.Outcome != victims.Refused, j.trial.Refusal.Proven, err
@@ -463,7 +463,7 @@ func (j *joiner) retreat(base int) []Part {
 }
 
 // refuse adds a refusal to the answer.
-func (j *joiner) refuse(ask int, r *Refusal) {
+func (j *joiner) refuse(ask int, r *victims.Refusal) {
 	j.dst.Refused = append(j.dst.Refused, RefusedAsk{Ask: ask, Refusal: *r})
 }
 

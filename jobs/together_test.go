@@ -92,7 +92,7 @@ func tellJoint(j *jobs.Joint) string {
 	for i := range j.Parts {
 		part := &j.Parts[i]
 		words := []string{part.Outcome.String()}
-		for _, at := range part.Plan.Placements {
+		for _, at := range part.Plan.Places {
 			words = append(words, at.Key+"@"+at.NodeName)
 		}
 		for _, v := range part.Plan.Victims {
@@ -263,10 +263,10 @@ func TestAuditJoint(t *testing.T) {
 		{finding.LawPlaced, func(j *jobs.Joint) { j.Parts = append(j.Parts, j.Parts[0]) }},
 		{finding.LawRoom, func(j *jobs.Joint) { j.Parts[0].Plan.Victims = nil }},
 		{finding.LawTrigger, func(j *jobs.Joint) { // the large one first
-			for _, size := range []*int64{&j.Asks[0].Size[0], &j.Parts[0].Plan.Job.Members[0].Size[0]} {
+			for _, size := range []*int64{&j.Asks[0].Size[0], &j.Parts[0].Plan.Ask.Members[0].Size[0]} {
 				*size = 3000
 			}
-			for _, size := range []*int64{&j.Asks[1].Size[0], &j.Parts[0].Plan.Job.Members[1].Size[0]} {
+			for _, size := range []*int64{&j.Asks[1].Size[0], &j.Parts[0].Plan.Ask.Members[1].Size[0]} {
 				*size = 1000
 			}
 		}},

@@ -311,9 +311,9 @@ func (w *town) planner() *jobs.Planner {
 }
 
 // decide decides the job of the town at noon.
-func (w *town) decide() *jobs.Decision {
+func (w *town) decide() *victims.Decision {
 	w.Helper()
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(w, w.planner().Decide(&d, &w.job, noon))
 	require.NoError(w, d.Count())
 	return &d
@@ -322,7 +322,7 @@ func (w *town) decide() *jobs.Decision {
 // brief writes a decision in a line: "fits j0=n1 +j1=n2", where the plus is for
 // members beyond the minimum; "plan j0=n1 -a -b!", with victims, and a mark on
 // those that fall with their job; "refused no-victims 2 priority", with counts.
-func (w *town) brief(d *jobs.Decision) string {
+func (w *town) brief(d *victims.Decision) string {
 	words := []string{d.Outcome.String()}
 	if d.Outcome == victims.Refused {
 		words = append(words, d.Refusal.Reason)
@@ -331,12 +331,12 @@ func (w *town) brief(d *jobs.Decision) string {
 		}
 		return strings.Join(words, " ")
 	}
-	for _, at := range d.Plan.Placements {
+	for _, at := range d.Plan.Places {
 		plus := ""
 		if at.Extra {
 			plus = "+"
 		}
-		words = append(words, plus+d.Plan.Job.Members[at.Member].Key+"="+w.cluster.Node(at.Node).Name)
+		words = append(words, plus+d.Plan.Ask.Members[at.Member].Key+"="+w.cluster.Node(at.Node).Name)
 	}
 	for _, v := range d.Plan.Victims {
 		mark := ""

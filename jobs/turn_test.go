@@ -75,7 +75,7 @@ func (x *hardJob) inTurn(t require.TestingT) (sum victims.Cost, steps int64, ok 
 		if d.Outcome == victims.Refused {
 			return sum, steps, false
 		}
-		ok = ok && !d.Plan.OwnLeaf
+		ok = ok && !d.Plan.WithinQueue
 		addCost(&sum, &d.Plan.Cost)
 		require.NoError(t, x.cluster.Apply(d.Plan.Change()))
 		applied++
@@ -92,7 +92,7 @@ func levelsOfCost(c *victims.Cost) victims.Cost {
 }
 
 // decide decides the job.
-func (x *hardJob) decide(t require.TestingT) (d jobs.Decision) {
+func (x *hardJob) decide(t require.TestingT) (d victims.Decision) {
 	require.NoError(t, x.planner.Decide(&d, &x.job, workload.Now))
 	return d
 }

@@ -14,7 +14,7 @@ import (
 func ExamplePlan_Change() {
 	cluster := exampleCluster()
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
-	var d jobs.Decision
+	var d victims.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 
 	// Victims are marked, and members hold their places. While they cannot start the job gets
@@ -44,7 +44,7 @@ func ExamplePlan_Change() {
 func ExamplePlan_Change_cancel() {
 	cluster := exampleCluster()
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
-	var d jobs.Decision
+	var d victims.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	must(cluster.Apply(d.Plan.Change()))
 	must(cluster.RemoveTask("old-0"))

@@ -190,7 +190,7 @@ func gangWorld(t *testing.T) (*victims.Cluster, *victims.Ask) {
 		{Key: "llm-0", Size: resources.Vector{4}}, {Key: "llm-1", Size: resources.Vector{4}},
 	}}
 	p := jobs.Planner{Cluster: c}
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, job, minutes(0)))
 	require.NoError(t, c.Apply(d.Plan.Change()))
 	return c, job
@@ -264,7 +264,7 @@ func losesAPlace(t *testing.T, lose func(c *victims.Cluster, node string) ([]vic
 	c, job := gangWorld(t)
 	require.NoError(t, c.RemoveTask("of n1"))
 	p := jobs.Planner{Cluster: c}
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, p.Decide(&d, job, minutes(1)))
 	require.Equal(t, victims.InFlight, d.Refusal.Reason, "all places are held")
 	orphans, err := lose(c, "n2")
@@ -274,8 +274,8 @@ func losesAPlace(t *testing.T, lose func(c *victims.Cluster, node string) ([]vic
 	require.NoError(t, law.ErrOf(c.AddNode(&victims.Node{Name: "n3", Capacity: resources.Vector{4}})))
 	require.NoError(t, p.Decide(&d, job, minutes(2)))
 	require.Equal(t, victims.Fits, d.Outcome)
-	require.Len(t, d.Plan.Placements, 1)
-	require.Equal(t, 1, d.Plan.Placements[0].Member)
+	require.Len(t, d.Plan.Places, 1)
+	require.Equal(t, 1, d.Plan.Places[0].Member)
 	require.NoError(t, c.Apply(d.Plan.Change()))
 	g, _ := c.Grant("llm")
 	require.Equal(t, minutes(2), g.Since)

@@ -42,7 +42,7 @@ func (a *Auditor) state(p *Plan, now time.Time) {
 	ch := &a.charge
 	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Ask, ch.Victims = "ask", a.Cluster, a.Options, now, p.Ask, p.Victims
 	ch.ByPriority, ch.Admit = false, nil // of gangs
-	ch.Wants = append(ch.Wants[:0], Want{Member: p.Ask.asMember(), Node: p.Node})
+	ch.Wants = append(ch.Wants[:0], Want{Member: p.Ask.asMember(), Node: p.place().Node})
 	ch.Exchange = true
 }
 

@@ -135,7 +135,8 @@ func (c *auditCase) build(t testing.TB) (*victims.Auditor, *victims.Plan) {
 	}
 	p := &victims.Plan{Ask: c.ask}
 	p.Ask.Queue = lookup(c.asking)
-	p.Node, _ = cluster.LookupNode(c.node)
+	node, _ := cluster.LookupNode(c.node)
+	p.Places = []victims.Place{{Node: node}}
 	for _, key := range c.victims {
 		id, _ := cluster.Lookup(key)
 		p.Victims = append(p.Victims, victims.Victim{Task: id, Key: key})

@@ -38,7 +38,7 @@ func propertyAuditorCost(t *rapid.T) {
 	}
 	cluster := build(t, &c.World)
 	n, _ := cluster.LookupNode(node)
-	plan := victims.Plan{Ask: askOf(t, cluster, &c.Ask), Node: n}
+	plan := victims.Plan{Ask: askOf(t, cluster, &c.Ask), Places: []victims.Place{{Node: n}}}
 	for _, key := range keys {
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})

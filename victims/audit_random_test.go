@@ -294,7 +294,7 @@ func (w *auditWorld) plan(t *rapid.T) *victims.Plan {
 	if d.Outcome != victims.Refused {
 		return &d.Plan
 	}
-	p := &victims.Plan{Ask: w.ask, Node: rapid.SampledFrom(slices.Collect(w.cluster.Nodes())).Draw(t, "guess")}
+	p := &victims.Plan{Ask: w.ask, Places: []victims.Place{{Node: rapid.SampledFrom(slices.Collect(w.cluster.Nodes())).Draw(t, "guess")}}}
 	for id := range w.cluster.Tasks() {
 		task := w.cluster.Task(id)
 		if task.State != victims.Granted && rapid.IntRange(0, 3).Draw(t, "victim") == 0 {
@@ -322,7 +322,7 @@ func (w *auditWorld) bend(t *rapid.T, p *victims.Plan) {
 			}
 		}
 	case 3: // another node
-		p.Node = rapid.SampledFrom(slices.Collect(w.cluster.Nodes())).Draw(t, "node")
+		p.Places = []victims.Place{{Node: rapid.SampledFrom(slices.Collect(w.cluster.Nodes())).Draw(t, "node")}}
 	case 4: // a larger or smaller ask
 		i := rapid.IntRange(0, len(p.Ask.Size)-1).Draw(t, "type")
 		p.Ask.Size[i] = rapid.Int64Range(0, 6).Draw(t, "size")
@@ -401,7 +401,7 @@ func auditBearsGarbage(t *rapid.T) {
 			LastAttempt:  times.Draw(t, "attempt"),
 			RequiredNode: rapid.SampledFrom([]string{"", "", "n0", "none"}).Draw(t, "required node"),
 		},
-		Node: victims.NodeID(rows.Draw(t, "node")),
+		Places: []victims.Place{{Node: victims.NodeID(rows.Draw(t, "node"))}},
 	}
 	for range rapid.IntRange(0, 12).Draw(t, "victims") {
 		p.Victims = append(p.Victims, victims.Victim{

@@ -437,17 +437,17 @@ var auditTable = []auditRow{
 	},
 	{
 		name: "a node below all",
-		bend: func(p *victims.Plan) { p.Node = -1 },
+		bend: func(p *victims.Plan) { p.Places[0].Node = -1 },
 		want: []string{`node: no node of this row`},
 	},
 	{
 		name: "the zero node",
-		bend: func(p *victims.Plan) { p.Node = 0 },
+		bend: func(p *victims.Plan) { p.Places[0].Node = 0 },
 		want: []string{`node: no node of this row`},
 	},
 	{
 		name: "a node beyond all",
-		bend: func(p *victims.Plan) { p.Node = 3 },
+		bend: func(p *victims.Plan) { p.Places[0].Node = 3 },
 		want: []string{`node: no node of this row`},
 	},
 	{

@@ -197,7 +197,7 @@ func ExampleAuditor() {
 	t2, _ := cluster.Lookup("t2")
 	plan := &victims.Plan{
 		Ask:     victims.Ask{Key: "ask", Application: "y", Queue: b, Size: one},
-		Node:    node,
+		Places:  []victims.Place{{Node: node}},
 		Victims: []victims.Victim{{Task: t1, Key: "t1"}, {Task: t2, Key: "t2"}},
 	}
 	auditor := victims.Auditor{Cluster: cluster}

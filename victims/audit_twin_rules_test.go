@@ -38,7 +38,7 @@ func (s slowAudit) isOwn(task *victims.Task) bool {
 
 // isHere reports whether a victim that helps may be where a task is.
 func (s slowAudit) isHere(task *victims.Task) bool {
-	return s.plan.Ask.RequiredNode == "" && !s.VictimsOnNode || task.Node == s.plan.Node
+	return s.plan.Ask.RequiredNode == "" && !s.VictimsOnNode || task.Node == s.plan.Places[0].Node
 }
 
 // keeps is law 2 for a queue that guarantees g of type i.

@@ -72,7 +72,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 	}
 	ask, tree := &s.plan.Ask, s.Cluster.Tree()
 	free := ask.RequiredNode == "" // to run anywhere: queues protect
-	node := s.Cluster.Node(s.plan.Node)
+	node := s.Cluster.Node(s.plan.Places[0].Node)
 
 	grant, held := s.grant()
 	check(!free || held || !node.Unschedulable, finding.LawSchedulable)
@@ -80,7 +80,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 	check(free || node.Name == ask.RequiredNode, finding.LawRequiredNode)
 	check(held || s.Filter == nil || s.Filter(s.asked()), finding.LawFilter)
 	if held {
-		check(grant.Node == s.plan.Node && len(s.plan.Victims) == 0, finding.LawInFlight)
+		check(grant.Node == s.plan.Places[0].Node && len(s.plan.Victims) == 0, finding.LawInFlight)
 	}
 	if len(s.plan.Victims) > 0 {
 		early := s.now.Before(ask.PendingSince.Add(*tree.Policies(ask.Queue).PreemptionDelay))
@@ -254,11 +254,11 @@ func (s slowAudit) fitsNode(counts func(victims.TaskID) bool, types func(func(in
 	for i := range types {
 		sum := s.want(i)
 		for id, task := range s.tasks {
-			if counts(id) && task.Node == s.plan.Node {
+			if counts(id) && task.Node == s.plan.Places[0].Node {
 				sum += task.Size[i]
 			}
 		}
-		if sum > s.Cluster.Node(s.plan.Node).Capacity[i] {
+		if sum > s.Cluster.Node(s.plan.Places[0].Node).Capacity[i] {
 			return false
 		}
 	}
@@ -282,7 +282,7 @@ func (s slowAudit) headroom() bool {
 // asked returns the question about the ask and its node.
 func (s slowAudit) asked() *victims.Question {
 	q := s.plan.Ask.Question(s.Cluster, s.now)
-	q.Node = s.plan.Node
+	q.Node = s.plan.Places[0].Node
 	return q
 }
 
@@ -341,7 +341,7 @@ func (s slowAudit) helps(task *victims.Task, types func(func(int) bool)) bool {
 		if task.Size[i] == 0 {
 			continue
 		}
-		if task.Node == s.plan.Node && !s.fitsNode(s.before, only) {
+		if task.Node == s.plan.Places[0].Node && !s.fitsNode(s.before, only) {
 			return true
 		}
 		for q := range tree.Ancestors(s.plan.Ask.Queue) {

@@ -32,7 +32,7 @@ func TestBlockers_WaitForNoAmounts(t *testing.T) {
 	f.task("port", "a", "n1", 0, leaves)
 	d := f.decide(&victims.Planner{Options: victims.Options{Blockers: f.holders}}, f.ask("x", "b", 2))
 	require.Equal(t, victims.Waits, d.Outcome)
-	require.Equal(t, "n1", d.Plan.Place)
+	require.Equal(t, "n1", d.Plan.Places[0].NodeName)
 }
 
 // Nor does who holds a grant start beside a blocker that is there still.

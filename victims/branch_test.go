@@ -40,7 +40,7 @@ func TestOwnBranch_Rules(t *testing.T) {
 		p.WithinQueue = queue.Branch
 		d := f.decide(&p, ask)
 		require.Equal(t, test.victims, keysOf(d))
-		require.Equal(t, test.victims != nil, d.Plan.OwnLeaf)
+		require.Equal(t, test.victims != nil, d.Plan.WithinQueue)
 		if test.victims == nil {
 			require.Equal(t, "no-victims", d.Refusal.Reason)
 			require.True(t, d.Refusal.OwnLeaf)

@@ -177,7 +177,7 @@ func (k *kube) decide(t require.TestingT) *victims.Decision {
 // named returns the pods that a plan stops.
 func (k *kube) named(p *victims.Plan) (gone []kubePod) {
 	for _, v := range p.Victims {
-		pods := k.nodes[p.Node-1] // rows start with 1
+		pods := k.nodes[p.Places[0].Node-1] // rows start with 1
 		i := slices.IndexFunc(pods, func(q kubePod) bool { return q.key == v.Key })
 		gone = append(gone, pods[i])
 	}

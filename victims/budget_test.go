@@ -46,7 +46,7 @@ func TestBudgetApplied(t *testing.T) {
 		t.Errorf("%d left after undo, want 0", n)
 	}
 	// An error changes nothing, though the victim was marked on the way.
-	if err := apply(func(p *Plan) { p.Node = 10 })(c); err == nil || left(t, c) != 0 {
+	if err := apply(func(p *Plan) { p.Places[0].Node = 10 })(c); err == nil || left(t, c) != 0 {
 		t.Errorf("%d left after %v, want 0", left(t, c), err)
 	}
 	if err := apply(func(*Plan) {})(c); err != nil {

@@ -40,9 +40,19 @@ type ChangePlace struct {
 // Change returns what the plan does to a cluster, for [Cluster.Apply]. It shares
 // memory with the plan. That of a refusal cannot be applied.
 func (p *Plan) Change() Change {
-	return Change{
-		For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Places: []ChangePlace{{Ask: &p.Ask, Node: p.Node}}, At: p.At,
+	ch := Change{For: p.Ask.Key, Version: p.Version, At: p.At, Victims: p.Victims}
+	if !p.Ask.isLone() {
+		ch.MinMembers = cmp.Or(p.Ask.MinMembers, len(p.Ask.Members))
 	}
+	for _, at := range p.Places {
+		ask := &p.Ask
+		if len(p.Ask.Members) > 0 {
+			member := p.Ask.MemberAsk(at.Member)
+			ask = &member
+		}
+		ch.Places = append(ch.Places, ChangePlace{Ask: ask, Node: at.Node})
+	}
+	return ch
 }
 
 // Apply carries a change out: victims are marked as preempting and taken off their

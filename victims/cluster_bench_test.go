@@ -45,7 +45,7 @@ func changes(t testing.TB, c *Cluster, tasks int) []struct {
 	}
 	task := &Task{Key: "new", Application: "of its own", Queue: 2, Node: 4, Size: vec{1, 2}, Created: time.Unix(7, 0)}
 	ask := &Ask{Key: "ask", Application: "of its own", Queue: 2, Size: vec{4, 8}, PendingSince: time.Unix(7, 0)}
-	plan := &Plan{Ask: *ask, Node: 3}
+	plan := &Plan{Ask: *ask, Places: []Place{{Node: 3}}}
 	for i := range 4 {
 		key := fmt.Sprint("task-", i*tasks/4)
 		id, ok := c.Lookup(key)

@@ -75,7 +75,7 @@ func addNode(name string, capacity ...int64) func(*Cluster) error {
 func apply(edit func(*Plan)) func(*Cluster) error {
 	return func(c *Cluster) error {
 		p := &Plan{
-			Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Node: 2,
+			Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Places: []Place{{Node: 2}},
 			Victims: []Victim{{Task: 0, Key: "run"}}, Version: c.Version(),
 		}
 		edit(p)
@@ -172,8 +172,8 @@ var clusterErrors = []struct {
 		`victims: plan for "ask": victim "grant": state granted: wrong state`},
 	{apply(func(p *Plan) { p.Victims = append(p.Victims, p.Victims[0]) }), ErrDuplicate,
 		`victims: plan for "ask": victim "run": duplicate key`},
-	{apply(func(p *Plan) { p.Node = 3 }), ErrUnknown, `victims: task "ask": node 3: unknown`},
-	{apply(func(p *Plan) { p.Node = 0 }), ErrEmpty, `victims: task "ask": it names no node: empty name`},
+	{apply(func(p *Plan) { p.Places[0].Node = 3 }), ErrUnknown, `victims: task "ask": node 3: unknown`},
+	{apply(func(p *Plan) { p.Places[0].Node = 0 }), ErrEmpty, `victims: task "ask": it names no node: empty name`},
 	{apply(func(p *Plan) { p.Ask.Key = "run" }), ErrDuplicate, `victims: task "run": duplicate key`},
 	{apply(func(p *Plan) { p.Ask.Key = "" }), ErrEmpty, `victims: task "": empty name`},
 	{apply(func(p *Plan) { p.Ask.Queue = 0 }), ErrQueue, `victims: task "ask": queue root: not a leaf queue`},
@@ -182,9 +182,9 @@ var clusterErrors = []struct {
 	// The ask of the grant on n1.
 	{apply(func(p *Plan) { p.Ask.Key = "grant" }), ErrState,
 		`victims: plan for "grant": grant of "grant": it holds another one, on node "n1": wrong state`},
-	{apply(func(p *Plan) { p.Ask.Key, p.Node, p.Ask.Size = "grant", 1, vec{1, 1} }), ErrState,
+	{apply(func(p *Plan) { p.Ask.Key, p.Places[0].Node, p.Ask.Size = "grant", 1, vec{1, 1} }), ErrState,
 		`victims: plan for "grant": grant of "grant": it holds another one, on node "n1": wrong state`},
-	{apply(func(p *Plan) { p.Ask.Key, p.Node, p.Ask.Queue = "grant", 1, 1 }), ErrState,
+	{apply(func(p *Plan) { p.Ask.Key, p.Places[0].Node, p.Ask.Queue = "grant", 1, 1 }), ErrState,
 		`victims: plan for "grant": grant of "grant": it holds another one, on node "n1": wrong state`},
 }
 
@@ -277,7 +277,7 @@ func TestApply(t *testing.T) {
 func TestApplyHeld(t *testing.T) {
 	c := tableCluster(t)
 	before := lookAt(c).String()
-	held := apply(func(p *Plan) { p.Ask.Key, p.Node, p.Victims = "grant", 1, nil })
+	held := apply(func(p *Plan) { p.Ask.Key, p.Places[0].Node, p.Victims = "grant", 1, nil })
 	if err := held(c); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // plan applies a plan for an ask of b of that size, decided at noon.
 func plan(t *testing.T, c *Cluster, key string, size int64, victims ...string) {
 	t.Helper()
-	p := &Plan{Ask: Ask{Key: key, Queue: 2, Size: vec{size}}, Node: 1, Version: c.Version(), At: noon}
+	p := &Plan{Ask: Ask{Key: key, Queue: 2, Size: vec{size}}, Places: []Place{{Node: 1}}, Version: c.Version(), At: noon}
 	for _, v := range victims {
 		id, ok := c.Lookup(v)
 		require.True(t, ok)
@@ -261,7 +261,7 @@ func TestPlanChange(t *testing.T) {
 	c := nodeOfEight(t)
 	id, _ := c.Lookup("v1")
 	p := &Plan{
-		Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Node: 1, Version: c.Version(), At: noon,
+		Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Places: []Place{{Node: 1}}, Version: c.Version(), At: noon,
 		Victims: []Victim{{Task: id, Key: "v1"}},
 	}
 	other := c.Clone()

@@ -200,10 +200,15 @@ func (a *Ask) MemberAsk(i int) Ask {
 	ask.Key, ask.Name, ask.Tag, ask.Size, ask.Class = m.Key, m.Name, m.Tag, m.Size, m.Class
 	ask.Originator, ask.OptedOut, ask.Cost, ask.Budgets = m.Originator, m.OptedOut, m.Cost, m.Budgets
 	ask.Members, ask.MinMembers, ask.DomainDepth = nil, 0, 0
-	if len(a.Members) > 1 || m.Key != a.Key {
+	if !a.isLone() {
 		ask.Job = a.Key
 	}
 	return ask
+}
+
+// isLone reports whether an ask is no gang: it has no members but itself.
+func (a *Ask) isLone() bool {
+	return len(a.Members) == 0 || len(a.Members) == 1 && a.Members[0].Key == a.Key
 }
 
 // asMember returns what a lone ask would be as a member.
@@ -243,30 +248,31 @@ type Decision struct {
 	Refusal Refusal // if Refused
 
 	counts uncounted // of the refusal
+	sizes  []int64   // of the ask, its members and victims
 }
 
 // A Plan is a place for an ask and the tasks that must go for it. It is plain data.
 type Plan struct {
-	Ask     Ask
-	Node    NodeID
-	Victims []Victim // sorted by key
-	Cost    Cost
-	Proof   Proof     // what was shown of it
-	OwnLeaf bool      // it stops tasks of the ask's own leaf, or branch
-	Second  bool      // it is of the stage in which these may go; others may go with it, or alone
-	Ends    []Ending  // queues of its path that end below their guarantee and what they had
-	Steps   int64     // elementary steps of the decision; see Planner.Steps
-	Version Version   // of the cluster that it was made for
-	At      time.Time // when it was decided
+	Ask Ask
+	// Places are those of the members without one, in their order; of a lone ask it is one.
+	Places      []Place
+	Victims     []Victim // sorted by key
+	Cost        Cost
+	Proof       Proof     // what was shown of it
+	WithinQueue bool      // it stops tasks of the ask's own leaf, or branch
+	Second      bool      // it is of the stage in which these may go; others may go with it, or alone
+	Ends        []Ending  // queues of its path that end below their guarantee and what they had
+	Steps       int64     // elementary steps of the decision; see Planner.Steps
+	Version     Version   // of the cluster that it was made for
+	At          time.Time // when it was decided
 
-	// Path and Place are the names of the ask's queue and of the node.
-	Path, Place string
+	Path string // the name of the ask's queue
 }
 
-// A Place is a node for a member of a gang.
+// A Place is a node for a lone ask, or for a member of a gang.
 type Place struct {
 	Member   int    // an index of Ask.Members
-	Key      string // of the member
+	Key      string // of the member, or the lone ask
 	Node     NodeID
 	NodeName string
 	Extra    bool // beyond the minimum, and placed without victims
@@ -366,28 +372,14 @@ type Count struct {
 	Tasks int
 }
 
-// Two reasons that a caller has to tell from others; see [Cause].
+// Two reasons that a caller has to tell from others; see [Refusal].
 const (
 	InFlight = "in-flight"
 	Unlawful = "unlawful"
 )
 
-// A Refusal says why there is no plan for an ask.
-type Refusal struct {
-	Cause
-	// Scarce names hard budgets with something left, and less than their candidates.
-	Scarce []string
-	// WaitsFor has the keys of the tasks that an ask in flight waits for, sorted.
-	WaitsFor []string
-	// Closest is the node that lacks the least without all its candidates, by dominant
-	// share of the cluster, then in node order; zero if there is none. Lacks is what. They
-	// and Scarce are counted as Counts is; see [Decision.Count].
-	Closest NodeID
-	Lacks   resources.Vector
-}
-
-// A Cause is what refusals of asks and of jobs share. Its reason is a stable word, the
-// first of these that holds:
+// A Refusal says why there is no plan. Its reason is a stable word, the first of these that
+// holds:
 //
 //   - in-flight: the ask holds a grant and cannot start yet. A job's members wait for
 //     what is leaving.
@@ -412,7 +404,7 @@ type Refusal struct {
 //     none.
 //   - unlawful: the planner's Audit found a law broken: a defect of the library, or a
 //     function that changed its answer.
-type Cause struct {
+type Refusal struct {
 	Reason string
 	// OwnLeaf: tasks of the own leaf, or branch, were candidates too. Also is then the reason without
 	// them, or "".
@@ -446,6 +438,31 @@ type Cause struct {
 	// Planner.Steps.
 	Proven bool
 	Steps  int64
+	// Scarce names hard budgets with something left, and less than their candidates.
+	Scarce []string
+	// WaitsFor has the keys of the tasks that a lone ask in flight waits for, sorted.
+	WaitsFor []string
+	// Closest is the node that lacks the least for a lone ask without all its candidates, by
+	// dominant share of the cluster, then in node order; zero if there is none. Lacks is what.
+	// They and Scarce are counted as Counts is; see [Decision.Count].
+	Closest NodeID
+	Lacks   resources.Vector
+
+	// Breaches keep a gang out, for quota-min or quota-max, the leaf's first.
+	Breaches []Breach
+	// Placeable is a number of the Wanted members of a gang: the first so many would have a
+	// plan, and one more would not. Two more might again, for law 2 counts what arrives. It is
+	// counted as Counts is, and so is the domain; see [Decision.Count].
+	Placeable, Wanted int
+	// Domain is the domain that came closest: if all candidates went, it would have room
+	// for the most members, the largest first; ties by node order. DomainRoom is how
+	// many, DomainLacks what the others ask for.
+	Domain      []string
+	DomainRoom  int
+	DomainLacks resources.Vector
+	// DomainFull: the domain of its grants has no room for the other members. Drop the
+	// grants, and it may go elsewhere.
+	DomainFull bool
 }
 
 // A Protector is the queue whose guarantee protects tasks from an ask or a job, and the
@@ -493,12 +510,49 @@ type Root struct {
 	Queue queue.ID
 }
 
-// cleared returns a refusal that says nothing, with the memory of r.
-func (r *Refusal) cleared() Refusal {
-	return Refusal{
-		Cause:  Cause{Counts: r.Counts[:0], Help: r.Help.cleared()},
-		Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
+// Clear has a refusal say nothing; memory is reused.
+func (r *Refusal) Clear() {
+	*r = Refusal{
+		Counts: r.Counts[:0], Help: r.Help.cleared(), Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
+		Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0],
 	}
+}
+
+// Begin makes d ready to be filled for an ask, of which it keeps a copy; memory is reused. It is
+// for planners of other packages, as Keep and CountLater are.
+func (d *Decision) Begin(ask *Ask, c *Cluster, at time.Time) {
+	p := &d.Plan
+	members := p.Ask.Members[:0]
+	d.sizes = d.sizes[:0]
+	size := d.Keep(ask.Size)
+	for i := range ask.Members {
+		members = append(members, ask.Members[i])
+		members[i].Size = d.Keep(members[i].Size)
+	}
+	d.Outcome, d.counts = 0, uncounted{}
+	*p = Plan{
+		Ask: *ask, Places: p.Places[:0], Victims: p.Victims[:0], Ends: p.Ends[:0],
+		Version: c.version, At: at, Path: c.tree.Path(ask.Queue),
+	}
+	p.Ask.Size, p.Ask.Members = size, members
+	d.Refusal.Clear()
+}
+
+// place returns the place of a lone ask; if it has not one it is that of no node.
+func (p *Plan) place() (at Place) {
+	if len(p.Places) == 1 {
+		at = p.Places[0]
+	}
+	return at
+}
+
+// Keep returns a copy of amounts that is good until d is filled again.
+func (d *Decision) Keep(v resources.Vector) resources.Vector {
+	// One block for all sizes: if it grows and moves, those before it keep views of the old
+	// memory, which has the same amounts.
+	from := len(d.sizes)
+	d.sizes = append(d.sizes, v...)
+	return d.sizes[from:len(d.sizes):len(d.sizes)]
 }
 
 // Traits are what decides who of a queue stops first, read from a task of any type. Compose

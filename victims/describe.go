@@ -5,8 +5,8 @@ package victims
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
@@ -17,12 +17,15 @@ import (
 )
 
 // Describe writes a decision for people: a line that says it all, then a line for each
-// reason. The words in brackets are stable ([Cause], [Count]), other text is not.
+// reason. The words in brackets are stable ([Refusal], [Count]), other text is not.
 // Victims may have gone; queue and node of a refusal must be there still. It counts first
 // ([Decision.Count]), and says so if that comes too late.
 func (d *Decision) Describe(c *Cluster) string {
+	if d.Outcome != 0 && d.ofGang() {
+		return d.describeGang(c)
+	}
 	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), c.quantities(d.Plan.Ask.Size))
-	node := func() string { return plain.Name(d.Plan.Place) }
+	node := func() string { return plain.Name(d.Plan.place().NodeName) }
 	switch d.Outcome {
 	case Fits:
 		return fmt.Sprintf("%s fits on %s\n", ask, node())
@@ -40,6 +43,9 @@ func (d *Decision) Describe(c *Cluster) string {
 	}
 	return fmt.Sprintf("%s is %s", ask, d.DescribeRefusal(c))
 }
+
+// ofGang reports whether the decision is one about a gang.
+func (d *Decision) ofGang() bool { return len(d.Plan.Ask.Members) > 0 }
 
 // describePlan writes a line for each victim, and what they cost.
 func (c *Cluster) describePlan(p *Plan) string {
@@ -113,6 +119,9 @@ func (p *Plan) DescribeCost(s *resources.Schema) string {
 	switch p.Proof {
 	case ProofLevels:
 		proof = "no lawful plan stops fewer or less important tasks; " + counted(p.Steps, "step")
+		if len(p.Ask.Members) > 0 {
+			proof = "no legal plan costs less up to the sum of ranks"
+		}
 	case NoProof:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
@@ -122,20 +131,27 @@ func (p *Plan) DescribeCost(s *resources.Schema) string {
 // DescribeRefusal writes why an ask is refused, as [Decision.Describe] does.
 func (d *Decision) DescribeRefusal(c *Cluster) string {
 	var b strings.Builder
-	r, stale := &d.Refusal, d.Count()
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.First(c)+c.because(d, r.Reason))
+	r, stale, texts, because := &d.Refusal, d.Count(), ruleTexts, func(reason string) string { return c.because(d, reason) }
+	if d.ofGang() {
+		texts, because = gangRules, func(reason string) string { return r.becauseGang(c, reason) }
+	}
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.First(c)+because(r.Reason))
 	if stale != nil {
 		b.WriteString("  the cluster has changed since, and nothing was counted\n")
 	}
 	if r.Also != "" {
-		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, c.because(d, r.Also))
+		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, because(r.Also))
+	}
+	// Breaches have the numbers of the formulas: what is used, asked for, and allowed.
+	for i := range r.Breaches {
+		fmt.Fprintf(&b, "  %s\n", r.Breaches[i].Text(c.Schema()))
 	}
 	// In the order of rules, in which each task is counted once, so that the
 	// numbers add up to the tasks looked at.
 	for _, n := range r.Counts {
-		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, ruleTexts[n.Rule], n.Rule, r.Protects(c, n.Rule))
+		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, texts[n.Rule], n.Rule, r.Protects(c, n.Rule))
 	}
-	if r.Filtered > 0 {
+	if r.Filtered > 0 && !d.ofGang() {
 		fmt.Fprintf(&b, "  %s on which it may not run (filter)\n", counted(r.Filtered, "node"))
 	}
 	if len(r.WaitsFor) > 0 {
@@ -152,11 +168,15 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	if r.Closest != noNode {
 		fmt.Fprintf(&b, "  closest: %s, %s\n", c.nodeName(r.Closest), c.wouldLack(r))
 	}
+	if d.ofGang() {
+		r.tellGang(&b, c)
+	}
 	if !r.RetryAt.IsZero() {
 		fmt.Fprintf(&b, "  try again at %s\n", r.RetryAt.Format(time.RFC3339Nano))
 	}
-	// Said last, and always: what was not searched to its end may have a plan.
-	if !r.Proven {
+	// Said last, and always: what was not searched to its end may have a plan. Of a plan of a gang
+	// that was withheld there is nothing to prove.
+	if !r.Proven && !(d.ofGang() && r.Reason == Unlawful) {
 		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
 	}
 	return b.String()
@@ -200,7 +220,7 @@ func (p *Protector) Text(c *Cluster) string {
 }
 
 // Protects says, after a count of tasks at a rule, whose guarantee keeps them; "" for other rules.
-func (r *Cause) Protects(c *Cluster, rule string) string {
+func (r *Refusal) Protects(c *Cluster, rule string) string {
 	if rule != rulebook.RuleGuarantee.String() || !r.ProtectedBy.Named {
 		return ""
 	}
@@ -313,233 +333,231 @@ func portion(s resources.Share, thing string) string {
 	}
 }
 
-// A table is rows of cells, the first of which is its header.
-type table [][]string
-
-func (t *table) row(cells ...string) { *t = append(*t, cells) }
-
-// writeTo writes the rows on a line each, columns aligned and no blanks at the
-// end.
-func (t table) writeTo(b *strings.Builder) {
-	// An ask that was refused before any node was looked at has no table of nodes. A
-	// header without rows would say that there are no nodes.
-	if len(t) == 1 {
-		return
+// describeGang is Describe for a gang.
+func (d *Decision) describeGang(c *Cluster) string {
+	w := &writer{c: c, p: &d.Plan}
+	who := fmt.Sprintf("%s (%s, priority %d)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), d.Plan.Ask.Priority)
+	if !d.Plan.Ask.isLone() {
+		who = "job " + who
 	}
-	var lines strings.Builder
-	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', 0)
-	for _, row := range t {
-		// Columns are aligned by what the longest cell needs. The last one is
-		// not padded, for it is a sentence.
-		fmt.Fprintf(w, "  %s\n", strings.Join(row, "\t")) // which cannot fail, nor can Flush
-	}
-	w.Flush()
-	for line := range strings.Lines(lines.String()) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-}
-
-// Describe writes what led to a decision, for people: tables of queues, nodes and
-// tasks, and for a refusal the single rules without which there would be a place.
-// Nodes must be there still.
-func (e *Explanation) Describe(c *Cluster) string {
-	// The wide before the narrow: queues say what may be taken at all, nodes where, and
-	// tasks who.
-	var b strings.Builder
-	queues := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
-	for i := range e.Queues {
-		f := &e.Queues[i]
-		tasks, candidates, room := "", "", ""
-		// Only leaves have tasks. An empty cell says that the question does not
-		// arise, and 0 that there are none.
-		if c.tree.IsLeaf(f.Queue) {
-			tasks, candidates = fmt.Sprint(f.Tasks), fmt.Sprint(f.Candidates)
-		}
-		// What law 2 lets a queue lose matters only if it might lose something:
-		// not if a rule keeps all of its tasks, and not at the starving queue
-		// itself.
-		if f.Room.Defined != 0 && f.Rule == "" && !f.Starving {
-			room = plain.Line(c.Schema().FormatLimit(f.Room))
-		}
-		queues.row(c.queueName(f.Queue), tasks, candidates, room, f.Describe(c, e))
-	}
-	queues.writeTo(&b)
-	nodes := table{{"node", "finding"}}
-	for i := range e.Nodes {
-		nodes.row(c.nodeName(e.Nodes[i].Node), e.Nodes[i].Describe(c))
-	}
-	nodes.writeTo(&b)
-	tasks := table{{"task", "queue", "node", "finding"}}
-	for i := range e.Tasks {
-		f := &e.Tasks[i]
-		tasks.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), f.Describe(c, e))
-	}
-	tasks.writeTo(&b)
-	switch {
-	// An ask in flight waits for its own victims. No rule stands in its way,
-	// and so none is relaxed for it.
-	case e.Decision.Outcome != Refused || e.Decision.Refusal.Reason == InFlight:
-	// That there is no line must be said: it means that no change of one thing
-	// helps, which is an answer and no gap.
-	case len(e.Relaxed) == 0:
-		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
+	switch d.Outcome {
+	case Refused:
+		return who + " is " + d.DescribeRefusal(c)
+	case Fits:
+		w.printf("%s fits: %s\n", who, w.count())
+	case Waits:
+		w.printf("%s waits for what is leaving already: %s\n", who, w.count())
+	// A plan: the line says that nothing runs before the victims have gone.
 	default:
-		b.WriteString("it would have a place\n")
+		gone := "these have stopped"
+		if len(d.Plan.Victims) == 0 {
+			gone = "those that move have gone"
+		}
+		w.printf("%s runs once %s: %s\n", who, gone, w.count())
 	}
-	for i := range e.Relaxed {
-		b.WriteString("  " + e.Relaxed[i].Describe(c) + "\n")
+	w.members()
+	// Without victims there is no cost but the node, and nothing to prove.
+	if len(d.Plan.Victims) > 0 {
+		w.victims()
+		w.printf("%s", indented(d.Plan.DescribeCost(c.Schema())))
 	}
-	return b.String()
+	return w.String()
 }
 
-// Describe is as in [Explanation.Describe]; "" for a queue that plays no part.
-func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
-	// A queue may be several things at once, and each is said: the asking queue
-	// may be fenced in and lack headroom.
-	var parts []string
-	part := func(on bool, text string) {
-		if on {
-			parts = append(parts, text)
+// tellGang writes what a refusal says of a gang alone.
+func (r *Refusal) tellGang(b *strings.Builder, c *Cluster) {
+	if r.Filtered > 0 {
+		fmt.Fprintf(b, "  the filter refuses %s\n", counted(r.Filtered, "node"))
+	}
+	if len(r.Domain) > 0 {
+		fmt.Fprintf(b, "  domain %s came closest: %s\n", plain.Names(r.Domain), r.domainText(c))
+	}
+	switch {
+	// Of a single member the reason says it all. What was never searched has no
+	// number of members.
+	case r.Candidates == 0 && len(r.Counts) == 0, r.Wanted < 2:
+	case r.Placeable == 0:
+		fmt.Fprintf(b, "  not even the first of %d members could be placed\n", r.Wanted)
+	default:
+		fmt.Fprintf(b, "  the first %d of %d members could be placed\n", r.Placeable, r.Wanted)
+	}
+}
+
+// writer writes a decision.
+type writer struct {
+	strings.Builder
+	c *Cluster // for the types of amounts only
+	p *Plan
+}
+
+func (w *writer) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+
+func (w *writer) amounts(v []int64) string { return plain.Line(w.c.Schema().Format(v)) }
+
+// count says how many members have places, old and new.
+func (w *writer) count() string {
+	further := 0
+	for _, at := range w.p.Places {
+		// Members beyond the minimum cost no victim, so they are told apart:
+		// without them the plan would be as dear.
+		if at.Extra {
+			further++
 		}
 	}
-	asks := f.Queue == e.Decision.Plan.Ask.Queue
-	r := &e.Decision.Refusal
-	// Being over the guarantee is why it was refused, so it stands here instead
-	// of "starving", of which it is the opposite.
-	sated := r.Reason == rulebook.OverGuarantee && r.Queue == f.Queue
-	part(f.Rule != "" && !asks, ruleText(e, f.Rule, f.Queue))
-	part(asks, "the asking queue")
-	part(f.OnPath && !asks, "on the path")
-	part(sated, "has its guarantee")
-	part(f.Starving && !sated, "starving")
-	part(f.Fence && f.Queue != queue.Root, "fenced in")
-	part(f.Lacks != nil, "lacks headroom "+c.quantities(f.Lacks))
-	for i := range e.Decision.Plan.Ends {
-		end := &e.Decision.Plan.Ends[i]
-		part(end.Queue == c.tree.Path(f.Queue), end.Describe(c.Schema()))
+	s := counted(len(w.p.Places), "member") + " placed"
+	if further > 0 {
+		s += fmt.Sprintf(", %d of them beyond the minimum", further)
 	}
-	return strings.Join(parts, ", ")
+	return s
 }
 
-// ruleText writes a rule that keeps tasks of a queue, and what it says.
-func ruleText(e *Explanation, rule string, q queue.ID) string {
-	text := ruleTexts[rule]
-	switch {
-	// The rule has one word for both, since both are law 7. Its text tells them
-	// apart.
-	case rule == "fence" && q == e.Decision.Plan.Ask.Queue:
-		return "in the asking queue, from which it takes nothing"
-	case rule == "fence":
-		text = "beyond the fence"
-	// "exempt: exempt" helps nobody.
-	case strings.HasPrefix(text, rule):
-		return text
+// members writes a line for each member that is given a place.
+func (w *writer) members() {
+	// In the order of placing, which is that of the caller's list.
+	for _, at := range w.p.Places {
+		m := &w.p.Ask.Members[at.Member]
+		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(at.NodeName))
+		if at.Extra {
+			w.printf(", beyond the minimum")
+		}
+		w.printf("\n")
 	}
-	return rule + ": " + text
 }
 
-// Describe is as in [Explanation.Describe].
-func (f *NodeFinding) Describe(c *Cluster) string {
-	text := f.Verdict
-	if more := c.nodeText(f); more != "" {
-		text += ": " + more
+// victims writes a line for each victim, those of a job that falls as a whole
+// together and last.
+func (w *writer) victims() {
+	// Victims are sorted by key, so members of one job may be far apart. Jobs come
+	// in the order of their first
+	var whole []string
+	for i := range w.p.Victims {
+		v := &w.p.Victims[i]
+		// Who goes alone comes first: there each line stands for a choice.
+		// Members of a whole job go because the job does.
+		if !v.Whole {
+			w.victim("  ", v)
+		} else if !slices.Contains(whole, v.Job) {
+			whole = append(whole, v.Job)
+		}
+	}
+	for _, job := range whole {
+		w.printf("  all of job %s, which would be left below its minimum:\n", plain.Name(job))
+		for i := range w.p.Victims {
+			if v := &w.p.Victims[i]; v.Whole && v.Job == job {
+				w.victim("    ", v)
+			}
+		}
+	}
+}
+
+func (w *writer) victim(indent string, v *Victim) {
+	w.printf("%svictim %s on %s (%s, %s, priority %d, rank %d", indent, plain.Name(v.Key),
+		plain.Name(v.Place), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.Rank)
+	if v.OptedOut {
+		w.printf(", opted out")
+	}
+	if v.Originator {
+		w.printf(", originator")
+	}
+	// That its job runs on without it is why it may go alone.
+	if v.Job != "" && !v.Whole {
+		w.printf(", surplus of job %s", plain.Name(v.Job))
+	}
+	w.printf(")")
+	// A member that goes with its job may make no room anywhere.
+	if v.Blocks {
+		w.printf(", which blocks the node")
+	} else if v.ForNode || v.ForHeadroom || v.ForQuota {
+		w.printf(" for room %s", v.Purpose())
+	}
+	w.printf("\n")
+}
+
+// becauseGang says what a reason means to a gang, with the queue and the bound that it is about.
+func (r *Refusal) becauseGang(c *Cluster, reason string) string {
+	text := gangReasons[reason]
+	s, tree := c.Schema(), c.Tree()
+	bound := func(l resources.Limit) string {
+		most, _ := l.Bound(r.Type)
+		return s.Name(r.Type) + "=" + vectors.Text(s, r.Type, most)
+	}
+	switch reason {
+	case rulebook.OverMax, rulebook.HeadroomInside:
+		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Max(r.Queue)))
+	case rulebook.NotGuaranteed:
+		if r.NoneCounts {
+			return "guarantees count in scarce types only, and its members ask for none of these"
+		}
+	case rulebook.OverGuarantee:
+		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Guaranteed(r.Queue)))
+	case rulebook.NoDomain:
+		if r.DomainFull {
+			return "the domain of its grants has no room for the others: without these grants it could go elsewhere"
+		}
 	}
 	return text
 }
 
-// Describe is as in [Explanation.Describe].
-func (f *TaskFinding) Describe(c *Cluster, e *Explanation) string {
-	switch {
-	case f.Victim:
-		return "victim"
-	case f.Rule != "":
-		return ruleText(e, f.Rule, f.Queue)
+// domainText says what the closest domain has and lacks.
+func (r *Refusal) domainText(c *Cluster) string {
+	members := counted(r.Wanted, "member")
+	// Room alone would do there. So it is laws, budgets or the predicate that
+	// keep the
+	if resources.IsZero(r.DomainLacks) {
+		return fmt.Sprintf("there would be room for %s, but no legal set of victims makes it", members)
 	}
-	return "candidate"
+	return fmt.Sprintf("with everybody gone who could it has room for %d of %s, and lacks %s",
+		r.DomainRoom, members, plain.Line(c.Schema().Format(r.DomainLacks)))
 }
 
-// costText writes the cost of a plan for a node. A bound is no plan, so it says that
-// it is one.
-func (f *NodeFinding) costText() string {
-	if f.ByBound {
-		return "at least " + f.Cost.String()
-	}
-	return f.Cost.String()
+// gangReasons say what reasons mean to gangs.
+//
+// One sentence per reason, which says what would have to be otherwise. The
+// reason's word stands before it and never changes; the sentence may.
+var gangReasons = map[string]string{
+	"":                        "nothing is decided",
+	InFlight:                  "members are leaving still, or cannot start yet where they were placed",
+	rulebook.QuotaMin:         "it may not have so much that is not preemptible",
+	rulebook.QuotaMax:         "a quota is passed",
+	rulebook.MayNotPreempt:    "it must not preempt others",
+	rulebook.TooEarly:         "it has not been pending for the preemption delay of its queue",
+	rulebook.TooSoon:          "preemption was tried for it a short while ago",
+	rulebook.OverMax:          "%s is over its max of %s already",
+	rulebook.NotGuaranteed:    "no queue on its path is guaranteed anything that its members ask for",
+	rulebook.OverGuarantee:    "%s has its guaranteed %s already, or would have it before the last member",
+	rulebook.HeadroomInside:   "it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
+	rulebook.NothingInReach:   "no queue that it could take from is in reach",
+	rulebook.NoVictims:        "no legal set of victims makes room for all members",
+	rulebook.PredicateRefused: "the predicate refuses the places that could be made free",
+	rulebook.NoDomain:         "no domain of that depth can have all its members",
+	Unlawful:                  "the plan that was found did not pass the audit",
 }
 
-// nodeText says more of a node than its verdict does.
-func (c *Cluster) nodeText(f *NodeFinding) string {
-	short := "has room for it"
-	if !resources.IsZero(f.Short) {
-		short = "short of " + c.quantities(f.Short)
-	}
-	switch f.Verdict {
-	case verdictChosen, verdictCostlier, verdictWithheld, verdictRefused:
-		// The cost is what the choice among these nodes was made by.
-		if f.Cost.Victims > 0 {
-			return f.costText()
-		}
-		if f.Verdict == verdictRefused {
-			return short
-		}
-	case verdictNoRoom:
-		// It fits once what is leaving has gone, and the ask does not wait.
-		if resources.IsZero(f.Short) {
-			return "until what is leaving has gone"
-		}
-		return short
-	case verdictLacks:
-		// Candidates that give nothing of what is short change no amount, and
-		// two equal amounts in one line would look like a mistake.
-		if resources.Equal(f.Short, f.Lacks) {
-			return short + ", and no candidate gives any of it"
-		}
-		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, c.quantities(f.Lacks))
-	case verdictHeadroom:
-		return "no legal set of victims makes room under the max"
-	case verdictNoLegalSet:
-		return short + ", and no legal set of its candidates gives it"
-	case verdictUnproven:
-		return "the search ended before it came here"
-	case verdictFiltered:
-		return "the ask may not run there"
-	case verdictBlocked:
-		return "somebody is in the way there who must stay"
-	case verdictUnschedulable:
-		return short
-	case verdictReserved:
-		return fmt.Sprintf("for %s, %s", plain.Name(c.nodes[f.Node].reservedFor), short)
-	// The grant is there already. What it is short of now is what it waits for.
-	case verdictHeld:
-		if !resources.IsZero(f.Short) {
-			return "its place is " + short + " as yet"
-		}
-	}
-	return ""
+// gangRules say of tasks what a rule of gangs says of them.
+//
+// Parts of sentences, after a number of tasks, in the order of the rules.
+var gangRules = map[string]string{
+	"leaving":          "leaving already",
+	"required-node":    "bound to a node",
+	"same-application": "of the job or its application",
+	"fence":            "in the job's queue or beyond its fence",
+	"disabled":         "where preemption is disabled",
+	"inside":           "inside the starving queue",
+	"non-preemptible":  "not preemptible",
+	"priority":         "not lower in effective priority",
+	"refused":          "unwilling to stop",
+	"exempt":           "exempt",
+	"gang":             "needed by their jobs",
+	"not-helping":      "of no help with what is short",
+	"budget":           "more than a hard budget has left",
+	"guarantee":        "needed for a guarantee",
 }
 
-// Describe is as in [Explanation.Describe].
-func (f *RelaxationFinding) Describe(c *Cluster) string {
-	// Every outcome but these two is a place, which needs no victims and no
-	// waiting.
-	how := "at once"
-	switch f.Outcome {
-	case Waits:
-		how = "once what is leaving has gone"
-	case Preempts:
-		how = "with " + counted(f.Victims, "victim")
+// indented moves lines in.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("  " + line)
 	}
-	x := relaxableOf(f.Rule)
-	text := x.text
-	switch x.about {
-	case aboutQueue:
-		text = fmt.Sprintf(text, c.queueName(f.Queue))
-	case aboutNode:
-		text = fmt.Sprintf(text, c.nodeName(f.Node))
-	case aboutTask:
-		text = fmt.Sprintf(text, plain.Name(f.Key))
-	case aboutBudget:
-		text = fmt.Sprintf(text, plain.Name(f.Budget))
-	}
-	return fmt.Sprintf("%s (%v): on %s, %s", text, f.Rule, c.nodeName(f.Place), how)
+	return b.String()
 }

@@ -47,7 +47,7 @@ func TestEnds(t *testing.T) {
 	require.Contains(t, x.Describe(f.c), "the asking queue, starving, root.prod ends at 1 of 20 slots\n")
 
 	j := jobs.Planner{Cluster: f.c, Options: p.Options}
-	var e jobs.Decision
+	var e victims.Decision
 	require.NoError(t, j.Decide(&e, &victims.Ask{Key: "j", Queue: ask.Queue, Priority: 1, PendingSince: ask.PendingSince,
 		Members: []victims.Member{{Key: "j-0", Size: resources.Vector{1}}}}, now))
 	require.Equal(t, d.Plan.Ends, e.Plan.Ends)

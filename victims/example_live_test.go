@@ -78,7 +78,7 @@ func ExamplePlanner_stop() {
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	fmt.Println(d.Outcome, "with proof", d.Plan.Proof, "on", d.Plan.Place)
+	fmt.Println(d.Outcome, "with proof", d.Plan.Proof, "on", d.Plan.Places[0].NodeName)
 	// Output:
 	// plan with proof none on n1
 }

@@ -59,7 +59,7 @@ func ExamplePlanner_predicate() {
 	ask := exampleAsk(cluster, "web-1", 2000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	fmt.Println(d.Outcome, "on", cluster.Node(d.Plan.Node).Name, "without", d.Plan.Victims[0].Key)
+	fmt.Println(d.Outcome, "on", cluster.Node(d.Plan.Places[0].Node).Name, "without", d.Plan.Victims[0].Key)
 	// Output:
 	// plan on n1 without etl
 }

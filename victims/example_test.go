@@ -169,7 +169,7 @@ func ExampleCluster_Start() {
 
 	check(cluster.RemoveTask("train")) // it has gone
 	check(planner.Decide(&d, &ask, exampleNow))
-	fmt.Println(d.Outcome, "on", cluster.Node(d.Plan.Node).Name)
+	fmt.Println(d.Outcome, "on", cluster.Node(d.Plan.Places[0].Node).Name)
 
 	check(cluster.Start("web-1", exampleNow))
 	fmt.Print(cluster.Tree())

@@ -3,11 +3,14 @@
 package victims
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
@@ -201,12 +204,12 @@ func (d *decision) findRelaxations(e *Explanation) {
 	note := func(key string) {
 		e.Relaxed = append(e.Relaxed, RelaxationFinding{
 			Relaxation: d.without, Key: key,
-			Outcome: again.Outcome, Place: again.Plan.Node, Victims: len(again.Plan.Victims),
+			Outcome: again.Outcome, Place: again.Plan.Places[0].Node, Victims: len(again.Plan.Victims),
 		})
 	}
 	for _, r := range d.relaxations(e) {
 		d.without = r
-		again.reset(d)
+		d.begin(&again)
 		d.decide(&again)
 		if again.Outcome != Refused {
 			note("")
@@ -315,7 +318,7 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 	if d.ruleFor(id, &at) != 0 {
 		return false // another rule keeps it as well
 	}
-	dst.reset(d)
+	d.begin(dst)
 	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.c.gangs == 0 && d.own == queue.Never && !d.needs.open() {
 		// One more candidate on a node is nothing to the others, on which
 		// there is no plan.
@@ -453,4 +456,235 @@ func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
 func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
 	by, _ := trees.DisabledBy(t, w)
 	return r.Rule == relaxDisabled && r.Queue == by
+}
+
+// A table is rows of cells, the first of which is its header.
+type table [][]string
+
+func (t *table) row(cells ...string) { *t = append(*t, cells) }
+
+// writeTo writes the rows on a line each, columns aligned and no blanks at the
+// end.
+func (t table) writeTo(b *strings.Builder) {
+	// An ask that was refused before any node was looked at has no table of nodes. A
+	// header without rows would say that there are no nodes.
+	if len(t) == 1 {
+		return
+	}
+	var lines strings.Builder
+	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', 0)
+	for _, row := range t {
+		// Columns are aligned by what the longest cell needs. The last one is
+		// not padded, for it is a sentence.
+		fmt.Fprintf(w, "  %s\n", strings.Join(row, "\t")) // which cannot fail, nor can Flush
+	}
+	w.Flush()
+	for line := range strings.Lines(lines.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+}
+
+// Describe writes what led to a decision, for people: tables of queues, nodes and
+// tasks, and for a refusal the single rules without which there would be a place.
+// Nodes must be there still.
+func (e *Explanation) Describe(c *Cluster) string {
+	// The wide before the narrow: queues say what may be taken at all, nodes where, and
+	// tasks who.
+	var b strings.Builder
+	queues := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
+	for i := range e.Queues {
+		f := &e.Queues[i]
+		tasks, candidates, room := "", "", ""
+		// Only leaves have tasks. An empty cell says that the question does not
+		// arise, and 0 that there are none.
+		if c.tree.IsLeaf(f.Queue) {
+			tasks, candidates = fmt.Sprint(f.Tasks), fmt.Sprint(f.Candidates)
+		}
+		// What law 2 lets a queue lose matters only if it might lose something:
+		// not if a rule keeps all of its tasks, and not at the starving queue
+		// itself.
+		if f.Room.Defined != 0 && f.Rule == "" && !f.Starving {
+			room = plain.Line(c.Schema().FormatLimit(f.Room))
+		}
+		queues.row(c.queueName(f.Queue), tasks, candidates, room, f.Describe(c, e))
+	}
+	queues.writeTo(&b)
+	nodes := table{{"node", "finding"}}
+	for i := range e.Nodes {
+		nodes.row(c.nodeName(e.Nodes[i].Node), e.Nodes[i].Describe(c))
+	}
+	nodes.writeTo(&b)
+	tasks := table{{"task", "queue", "node", "finding"}}
+	for i := range e.Tasks {
+		f := &e.Tasks[i]
+		tasks.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), f.Describe(c, e))
+	}
+	tasks.writeTo(&b)
+	switch {
+	// An ask in flight waits for its own victims. No rule stands in its way,
+	// and so none is relaxed for it.
+	case e.Decision.Outcome != Refused || e.Decision.Refusal.Reason == InFlight:
+	// That there is no line must be said: it means that no change of one thing
+	// helps, which is an answer and no gap.
+	case len(e.Relaxed) == 0:
+		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
+	default:
+		b.WriteString("it would have a place\n")
+	}
+	for i := range e.Relaxed {
+		b.WriteString("  " + e.Relaxed[i].Describe(c) + "\n")
+	}
+	return b.String()
+}
+
+// Describe is as in [Explanation.Describe]; "" for a queue that plays no part.
+func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
+	// A queue may be several things at once, and each is said: the asking queue
+	// may be fenced in and lack headroom.
+	var parts []string
+	part := func(on bool, text string) {
+		if on {
+			parts = append(parts, text)
+		}
+	}
+	asks := f.Queue == e.Decision.Plan.Ask.Queue
+	r := &e.Decision.Refusal
+	// Being over the guarantee is why it was refused, so it stands here instead
+	// of "starving", of which it is the opposite.
+	sated := r.Reason == rulebook.OverGuarantee && r.Queue == f.Queue
+	part(f.Rule != "" && !asks, ruleText(e, f.Rule, f.Queue))
+	part(asks, "the asking queue")
+	part(f.OnPath && !asks, "on the path")
+	part(sated, "has its guarantee")
+	part(f.Starving && !sated, "starving")
+	part(f.Fence && f.Queue != queue.Root, "fenced in")
+	part(f.Lacks != nil, "lacks headroom "+c.quantities(f.Lacks))
+	for i := range e.Decision.Plan.Ends {
+		end := &e.Decision.Plan.Ends[i]
+		part(end.Queue == c.tree.Path(f.Queue), end.Describe(c.Schema()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ruleText writes a rule that keeps tasks of a queue, and what it says.
+func ruleText(e *Explanation, rule string, q queue.ID) string {
+	text := ruleTexts[rule]
+	switch {
+	// The rule has one word for both, since both are law 7. Its text tells them
+	// apart.
+	case rule == "fence" && q == e.Decision.Plan.Ask.Queue:
+		return "in the asking queue, from which it takes nothing"
+	case rule == "fence":
+		text = "beyond the fence"
+	// "exempt: exempt" helps nobody.
+	case strings.HasPrefix(text, rule):
+		return text
+	}
+	return rule + ": " + text
+}
+
+// Describe is as in [Explanation.Describe].
+func (f *NodeFinding) Describe(c *Cluster) string {
+	text := f.Verdict
+	if more := c.nodeText(f); more != "" {
+		text += ": " + more
+	}
+	return text
+}
+
+// Describe is as in [Explanation.Describe].
+func (f *TaskFinding) Describe(c *Cluster, e *Explanation) string {
+	switch {
+	case f.Victim:
+		return "victim"
+	case f.Rule != "":
+		return ruleText(e, f.Rule, f.Queue)
+	}
+	return "candidate"
+}
+
+// costText writes the cost of a plan for a node. A bound is no plan, so it says that
+// it is one.
+func (f *NodeFinding) costText() string {
+	if f.ByBound {
+		return "at least " + f.Cost.String()
+	}
+	return f.Cost.String()
+}
+
+// nodeText says more of a node than its verdict does.
+func (c *Cluster) nodeText(f *NodeFinding) string {
+	short := "has room for it"
+	if !resources.IsZero(f.Short) {
+		short = "short of " + c.quantities(f.Short)
+	}
+	switch f.Verdict {
+	case verdictChosen, verdictCostlier, verdictWithheld, verdictRefused:
+		// The cost is what the choice among these nodes was made by.
+		if f.Cost.Victims > 0 {
+			return f.costText()
+		}
+		if f.Verdict == verdictRefused {
+			return short
+		}
+	case verdictNoRoom:
+		// It fits once what is leaving has gone, and the ask does not wait.
+		if resources.IsZero(f.Short) {
+			return "until what is leaving has gone"
+		}
+		return short
+	case verdictLacks:
+		// Candidates that give nothing of what is short change no amount, and
+		// two equal amounts in one line would look like a mistake.
+		if resources.Equal(f.Short, f.Lacks) {
+			return short + ", and no candidate gives any of it"
+		}
+		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, c.quantities(f.Lacks))
+	case verdictHeadroom:
+		return "no legal set of victims makes room under the max"
+	case verdictNoLegalSet:
+		return short + ", and no legal set of its candidates gives it"
+	case verdictUnproven:
+		return "the search ended before it came here"
+	case verdictFiltered:
+		return "the ask may not run there"
+	case verdictBlocked:
+		return "somebody is in the way there who must stay"
+	case verdictUnschedulable:
+		return short
+	case verdictReserved:
+		return fmt.Sprintf("for %s, %s", plain.Name(c.nodes[f.Node].reservedFor), short)
+	// The grant is there already. What it is short of now is what it waits for.
+	case verdictHeld:
+		if !resources.IsZero(f.Short) {
+			return "its place is " + short + " as yet"
+		}
+	}
+	return ""
+}
+
+// Describe is as in [Explanation.Describe].
+func (f *RelaxationFinding) Describe(c *Cluster) string {
+	// Every outcome but these two is a place, which needs no victims and no
+	// waiting.
+	how := "at once"
+	switch f.Outcome {
+	case Waits:
+		how = "once what is leaving has gone"
+	case Preempts:
+		how = "with " + counted(f.Victims, "victim")
+	}
+	x := relaxableOf(f.Rule)
+	text := x.text
+	switch x.about {
+	case aboutQueue:
+		text = fmt.Sprintf(text, c.queueName(f.Queue))
+	case aboutNode:
+		text = fmt.Sprintf(text, c.nodeName(f.Node))
+	case aboutTask:
+		text = fmt.Sprintf(text, plain.Name(f.Key))
+	case aboutBudget:
+		text = fmt.Sprintf(text, plain.Name(f.Budget))
+	}
+	return fmt.Sprintf("%s (%v): on %s, %s", text, f.Rule, c.nodeName(f.Place), how)
 }

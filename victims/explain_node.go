@@ -197,16 +197,16 @@ func (d *decision) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 // verdict says what came of a node on which a search has just been made.
 func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) string {
 	switch out := &e.Decision; {
-	case out.Outcome != Refused && out.Plan.Node == f.Node:
+	case out.Outcome != Refused && out.Plan.Places[0].Node == f.Node:
 		return verdictChosen
 	case !d.usable(f.Node):
 		return d.unusable(f.Node)
 	case !d.passes(f.Node):
 		return verdictFiltered
 	case out.Outcome == Fits:
-		return d.passedOver(f.Node, out.Plan.Node, present)
+		return d.passedOver(f.Node, out.Plan.Places[0].Node, present)
 	case out.Outcome == Waits:
-		return d.passedOver(f.Node, out.Plan.Node, coming)
+		return d.passedOver(f.Node, out.Plan.Places[0].Node, coming)
 	case out.Outcome == Refused && out.Refusal.Reason == InFlight:
 		if grant, _ := d.c.LookupGrant(d.ask.Key); d.c.tasks[grant].node == f.Node {
 			return verdictHeld
@@ -258,7 +258,7 @@ func (d *decision) outdone(out *Decision) string {
 	plan := &out.Plan
 	if out.Outcome == Preempts {
 		c := d.compare(&d.best.cost, &plan.Cost)
-		if c > 0 || c == 0 && d.c.place(d.best.node()) > d.c.place(plan.Node) {
+		if c > 0 || c == 0 && d.c.place(d.best.node()) > d.c.place(plan.Places[0].Node) {
 			return verdictCostlier
 		}
 	}

@@ -58,16 +58,16 @@ func (n *nodeTruth) contradiction(t *rapid.T) string {
 	f, d, out := n.f, n.d, &n.e.Decision
 	_, held := grantOf(&n.c.World, n.c.Ask.Key)
 	placed := out.Outcome == victims.Fits || out.Outcome == victims.Waits
-	chosen := out.Outcome != victims.Refused && out.Plan.Node == f.Node
+	chosen := out.Outcome != victims.Refused && out.Plan.Places[0].Node == f.Node
 	same := d.Outcome != victims.Refused && d.Plan.Cost.Compare(&f.Cost) == 0
 	ok := false
 	switch f.Verdict {
 	case "chosen":
 		ok = chosen && same && d.Outcome == out.Outcome
 	case "not-needed":
-		ok = held || placed && f.Node > out.Plan.Node
+		ok = held || placed && f.Node > out.Plan.Places[0].Node
 	case "no-room":
-		ok = placed && f.Node < out.Plan.Node && d.Outcome != out.Outcome && d.Outcome != victims.Fits
+		ok = placed && f.Node < out.Plan.Places[0].Node && d.Outcome != out.Outcome && d.Outcome != victims.Fits
 	case "costlier":
 		ok = same && d.Outcome == victims.Preempts && f.Cost.Compare(&out.Plan.Cost) > 0
 	case "withheld":

@@ -53,8 +53,8 @@ func propertyRelaxations(t *rapid.T) {
 			t.Fatalf("%+v is found to give %v, and gives %v; %v\n%v", r, f.Outcome, d.Outcome, d.Refusal.Reason, c)
 		case !isFound && d.Outcome != victims.Refused:
 			t.Fatalf("%+v gives %v, and is not found\n%v", r, d.Outcome, c)
-		case isFound && r.Rule != "priority" && (d.Plan.Node != f.Place || len(d.Plan.Victims) != f.Victims):
-			t.Fatalf("%+v: %d victims for node %d, found %+v\n%v", r, len(d.Plan.Victims), d.Plan.Node, f, c)
+		case isFound && r.Rule != "priority" && (d.Plan.Places[0].Node != f.Place || len(d.Plan.Victims) != f.Victims):
+			t.Fatalf("%+v: %d victims for node %d, found %+v\n%v", r, len(d.Plan.Victims), d.Plan.Places[0].Node, f, c)
 		}
 	}
 }

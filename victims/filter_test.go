@@ -58,7 +58,7 @@ func TestFilter_BeforePredicate(t *testing.T) {
 	}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, victims.Preempts, d.Outcome)
-	require.Equal(t, "n3", d.Plan.Place)
+	require.Equal(t, "n3", d.Plan.Places[0].NodeName)
 	require.NotContains(t, asked, "n1")
 }
 

@@ -191,7 +191,7 @@ func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 // bars reports whether the ask may have no victims at all. If tasks of its own
 // leaf may go, law 4 is a matter of single victims; see prepare.
 func (w *WhatIf) bars(second bool) bool {
-	w.answer.reset(&w.d)
+	w.d.begin(&w.answer)
 	w.d.precondition(&w.answer)
 	switch w.answer.Refusal.Reason {
 	case "", rulebook.HeadroomInside: // the latter only says that no set helps

@@ -17,7 +17,7 @@ import (
 // planFor is a plan of this moment to stop run for an ask on n2.
 func planFor(c *Cluster) *Plan {
 	return &Plan{
-		Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Node: 2,
+		Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Places: []Place{{Node: 2}},
 		Victims: []Victim{{Task: 0, Key: "run"}}, Version: c.Version(),
 	}
 }

@@ -48,7 +48,7 @@ func TestDecide_SmallVictimElsewhere(t *testing.T) {
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &ask, now))
 		require.Equal(t, []string{"large", "small", "there"}, keysOf(&d), "exhaustive: %t", exhaustive)
-		require.Equal(t, n2, d.Plan.Node)
+		require.Equal(t, n2, d.Plan.Places[0].Node)
 		require.Zero(t, d.Plan.Cost.Excess.Amount)
 		require.True(t, d.Plan.Proof.Proven())
 	}

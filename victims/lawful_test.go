@@ -35,7 +35,7 @@ func TestLawful(t *testing.T) {
 		return f.decide(&victims.Planner{}, ask).Plan
 	}
 	free := decide(t, func(f *fixture, node string) { f.task(node+"-own", "kept", node, 8) })
-	require.Equal(t, "n000", free.Place)
+	require.Equal(t, "n000", free.Places[0].NodeName)
 	require.Len(t, free.Victims, 3)
 	for name, keep := range map[string]func(f *fixture, node string){
 		"own leaf":    func(f *fixture, node string) { f.task(node+"-own", "b", node, 8) },

@@ -93,9 +93,9 @@ func propertyLaws(t *rapid.T, laws []oracle.Law) {
 			return // its own grant would be in the way
 		}
 	}
-	for _, b := range oracle.Breaks(c, cluster.Node(d.Plan.Node).Name, keys) {
+	for _, b := range oracle.Breaks(c, cluster.Node(d.Plan.Places[0].Node).Name, keys) {
 		if laws == nil || slices.Contains(laws, b.Law) {
-			t.Fatalf("plan of %v on %s breaks %s: %s\n%v", keys, cluster.Node(d.Plan.Node).Name, b.Law, b.Text, c)
+			t.Fatalf("plan of %v on %s breaks %s: %s\n%v", keys, cluster.Node(d.Plan.Places[0].Node).Name, b.Law, b.Text, c)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestHeadroom_HardBudgets(t *testing.T) {
 	ask := f.ask("x", "p.b", 4)
 	ask.Priority = 2
 	d := f.decide(&victims.Planner{Options: victims.Options{Audit: true}}, ask)
-	require.Equal(t, "n1", d.Plan.Place)
+	require.Equal(t, "n1", d.Plan.Places[0].NodeName)
 	require.Equal(t, []string{"one", "three"}, keysOf(d))
 }
 
@@ -45,7 +45,7 @@ func TestHeadroom_TwoLeaves(t *testing.T) {
 		f.task(key, "p."+key[:1], "n2", 2)
 	}
 	d := f.decide(&victims.Planner{Options: victims.Options{Audit: true}}, f.ask("x", "p.b", 4))
-	require.Equal(t, "n1", d.Plan.Place)
+	require.Equal(t, "n1", d.Plan.Places[0].NodeName)
 	require.Equal(t, []string{"a1", "c1"}, keysOf(d))
 }
 

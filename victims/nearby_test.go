@@ -46,7 +46,7 @@ func TestSameNode(t *testing.T) {
 		p := victims.Planner{Options: victims.Options{Audit: true}}
 		d := f.decide(&p, ask)
 		require.Equal(t, test.anywhere, keysOf(d))
-		require.Equal(t, test.place, d.Plan.Place)
+		require.Equal(t, test.place, d.Plan.Places[0].NodeName)
 
 		p.VictimsOnNode = true
 		d = f.decide(&p, ask)
@@ -59,7 +59,7 @@ func TestSameNode(t *testing.T) {
 			require.EqualValues(t, []int64{1}, d.Refusal.Lacks)
 			continue
 		}
-		require.Equal(t, test.at, d.Plan.Place)
+		require.Equal(t, test.at, d.Plan.Places[0].NodeName)
 		require.Equal(t, victims.ProofCost, d.Plan.Proof)
 	}
 }
@@ -95,7 +95,7 @@ func TestSameNode_Gangs(t *testing.T) {
 	require.NoError(t, f.c.RemoveTask("here"))
 	f.task("here", "p.a", "n3", 2, gang)
 	d = f.decide(&p, f.ask("x", "p.b", 4))
-	require.Equal(t, "n2", d.Plan.Place)
+	require.Equal(t, "n2", d.Plan.Places[0].NodeName)
 }
 
 // A refusal says what a node lacks without its jobs that could go whole, too: the node that was

@@ -46,7 +46,7 @@ func oracleAudits(t tb, c *world.Case, node string, keys []string) []victims.Vio
 	p := world.CasePlanner(cluster, c)
 	a := victims.Auditor{Cluster: cluster, Options: p.Options}
 	n, _ := cluster.LookupNode(node)
-	plan := victims.Plan{Ask: askOf(t, cluster, &c.Ask), Node: n}
+	plan := victims.Plan{Ask: askOf(t, cluster, &c.Ask), Places: []victims.Place{{Node: n}}}
 	for _, key := range keys {
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})

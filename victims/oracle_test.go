@@ -152,7 +152,7 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 		refusalOf(c, &d.Refusal, &r)
 		return r
 	}
-	r.Node = c.Node(d.Plan.Node).Name
+	r.Node = c.Node(d.Plan.Places[0].Node).Name
 	if d.Outcome != victims.Preempts {
 		return r
 	}
@@ -167,7 +167,7 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 		NodePenalty: cost.NodePenalty,
 		Node:        cost.Node - 1, // places count from 1 in a cluster that has lost no node
 	}
-	r.OwnLeaf = d.Plan.OwnLeaf
+	r.OwnLeaf = d.Plan.WithinQueue
 	for _, v := range d.Plan.Victims {
 		r.Victims = append(r.Victims, oracle.Victim{
 			Key: v.Key, Rank: v.Rank, ForNode: v.ForNode, ForHeadroom: v.ForHeadroom,

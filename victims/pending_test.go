@@ -65,9 +65,9 @@ func propertyPending(t *rapid.T) {
 		var got []string
 		for d, err := range waiting.Decide(m.now) {
 			require.NoError(t, err)
-			if d.Lone.Outcome != victims.Refused {
-				got = append(got, said(t, c, d.Lone))
-				carryOut(t, c, d.Ask.Key, d.Lone)
+			if d.Outcome != victims.Refused {
+				got = append(got, said(t, c, d))
+				carryOut(t, c, d.Plan.Ask.Key, d)
 			}
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -99,7 +99,7 @@ func decideEach(t *rapid.T, p *victims.Planner, asks []victims.Ask, now time.Tim
 }
 
 func said(t *rapid.T, c *victims.Cluster, d *victims.Decision) string {
-	return d.Summary(c) + d.Plan.Place
+	return d.Summary(c) + d.Plan.Places[0].NodeName
 }
 
 func carryOut(t *rapid.T, c *victims.Cluster, key string, d *victims.Decision) {
@@ -132,16 +132,16 @@ func TestPending(t *testing.T) {
 	pass := func() (keys []string) {
 		for d, err := range q.Decide(now) {
 			require.NoError(t, err)
-			keys = append(keys, fmt.Sprint(d.Ask.Key, " ", d.Lone.Outcome))
-			if d.Lone.Outcome != victims.Refused {
-				require.NoError(t, f.c.Apply(d.Lone.Plan.Change()))
-				require.NoError(t, f.c.Start(d.Ask.Key, now))
+			keys = append(keys, fmt.Sprint(d.Plan.Ask.Key, " ", d.Outcome))
+			if d.Outcome != victims.Refused {
+				require.NoError(t, f.c.Apply(d.Plan.Change()))
+				require.NoError(t, f.c.Start(d.Plan.Ask.Key, now))
 			}
 		}
 		return keys
 	}
 	require.Equal(t, []string{"large refused", "x0 refused"}, pass())
-	require.Equal(t, "no-victims", q.Last("x9").Lone.Refusal.Reason)
+	require.Equal(t, "no-victims", q.Last("x9").Refusal.Reason)
 	require.Nil(t, q.Last("nobody"))
 	require.Empty(t, pass())
 	require.NoError(t, f.c.Resize("v", slots(3).Value))
@@ -155,7 +155,7 @@ func TestPending(t *testing.T) {
 	var wrong []string
 	for d, err := range q.Decide(now) {
 		require.ErrorIs(t, err, victims.ErrQueue)
-		wrong = append(wrong, d.Ask.Key)
+		wrong = append(wrong, d.Plan.Ask.Key)
 	}
 	require.Equal(t, []string{"bad"}, wrong, "and the loop goes on, with nothing to decide")
 }

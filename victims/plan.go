@@ -137,14 +137,14 @@ func (d *decision) planned(dst *Decision) {
 	site := d.siteOf(d.best.node())
 	d.giveBack(&site)
 	dst.Outcome = Preempts
-	dst.Refusal = dst.Refusal.cleared()
+	dst.Refusal.Clear()
 	p := &dst.Plan
 	p.Version = d.c.version
-	p.Node, p.Cost, p.Proof, p.Steps = d.best.node(), d.best.cost, d.proof(), d.trial.meter.Used
-	p.Place, p.Second = d.c.nodes[p.Node].name, d.stage == withOwnLeaf
+	p.Cost, p.Proof, p.Steps, p.Second = d.best.cost, d.proof(), d.trial.meter.Used, d.stage == withOwnLeaf
+	d.seat(p, d.best.node())
 	for _, id := range d.best.victims {
 		d.addVictim(p, &site, id)
-		p.OwnLeaf = p.OwnLeaf || d.eligible.Owns(d.c.tasks[id].leaf) && !d.required()
+		p.WithinQueue = p.WithinQueue || d.eligible.Owns(d.c.tasks[id].leaf) && !d.required()
 	}
 	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
 	d.eligible.tell(&p.Cost, d.best.victims)
@@ -153,6 +153,11 @@ func (d *decision) planned(dst *Decision) {
 		id := d.best.victims[i]
 		return d.c.tasks[id].leaf, d.c.size(id)
 	})
+}
+
+// seat gives the ask its place.
+func (d *decision) seat(p *Plan, n NodeID) {
+	p.Places = append(p.Places[:0], Place{Key: d.ask.Key, Node: n, NodeName: d.c.nodes[n].name})
 }
 
 // addVictim adds a task to the victims of a plan, in memory that the plan had.

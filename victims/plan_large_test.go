@@ -206,7 +206,7 @@ func TestLargeWorlds_SmallerAsksAreNeverDearer(t *testing.T) {
 			large.Decide()
 			small.Decide()
 			a, b := &small.Decision, &large.Decision
-			if b.Outcome != victims.Preempts || b.Plan.OwnLeaf || a.Plan.OwnLeaf || a.Outcome == victims.Fits || a.Outcome == victims.Waits {
+			if b.Outcome != victims.Preempts || b.Plan.WithinQueue || a.Plan.WithinQueue || a.Outcome == victims.Fits || a.Outcome == victims.Waits {
 				continue
 			}
 			worse := a.Outcome == victims.Refused || compareLevels(&a.Plan.Cost, &b.Plan.Cost) > 0

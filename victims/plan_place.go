@@ -90,7 +90,8 @@ func (d *decision) changes(n NodeID) bool {
 func (d *decision) placed(dst *Decision, n NodeID, o Outcome) {
 	dst.Outcome = o
 	p := &dst.Plan
-	p.Node, p.Place, p.Proof = n, d.c.nodes[n].name, ProofCost
+	p.Proof = ProofCost
+	d.seat(p, n)
 	p.Cost.NodePenalty, p.Cost.Node = d.c.rankOf(n), d.c.place(n)
 }
 

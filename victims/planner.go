@@ -228,7 +228,7 @@ func (p *Planner) answer(dst *Decision, ask *Ask, now time.Time) error {
 	if err := d.reset(p, ask, now); err != nil {
 		return err
 	}
-	dst.reset(d)
+	d.begin(dst)
 	d.decide(dst)
 	if dst.Outcome == Refused {
 		d.root(&dst.Refusal)
@@ -237,6 +237,13 @@ func (p *Planner) answer(dst *Decision, ask *Ask, now time.Time) error {
 		p.verify(dst, now)
 	}
 	return nil
+}
+
+// begin makes dst ready to be filled.
+func (d *decision) begin(dst *Decision) {
+	ask := *d.ask
+	ask.Size = d.size
+	dst.Begin(&ask, d.c, d.now)
 }
 
 // verify has the auditor look at a plan, and withholds one that breaks a law.
@@ -252,18 +259,6 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 		dst.Refusal.Proven = false
 		p.d.help(dst)
 	}
-}
-
-// reset makes dst ready to be filled; memory is kept.
-func (dst *Decision) reset(d *decision) {
-	size := append(dst.Plan.Ask.Size[:0], d.size...)
-	dst.Outcome, dst.counts = 0, uncounted{}
-	dst.Plan = Plan{
-		Ask: *d.ask, Victims: dst.Plan.Victims[:0], Ends: dst.Plan.Ends[:0],
-		Version: d.c.version, At: d.now, Path: d.tree.Path(d.ask.Queue),
-	}
-	dst.Plan.Ask.Size = size
-	dst.Refusal = dst.Refusal.cleared()
 }
 
 // decision is one decision in the making, and the memory for the next. Its

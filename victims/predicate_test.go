@@ -110,7 +110,7 @@ func TestPredicate_FitsOnTheNextNode(t *testing.T) {
 	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, victims.Fits, d.Outcome)
-	require.Equal(t, "n2", f.c.Node(d.Plan.Node).Name)
+	require.Equal(t, "n2", f.c.Node(d.Plan.Places[0].Node).Name)
 	require.Equal(t, []call{{"n1", nil}, {"n2", nil}}, calls)
 }
 
@@ -124,7 +124,7 @@ func TestPredicate_SeesVictimsElsewhere(t *testing.T) {
 	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v"}, keysOf(d))
-	require.Equal(t, "n2", f.c.Node(d.Plan.Node).Name)
+	require.Equal(t, "n2", f.c.Node(d.Plan.Places[0].Node).Name)
 	require.Equal(t, []call{{"n1", []string{"v"}}, {"n2", []string{"v"}}}, calls)
 }
 

@@ -109,7 +109,7 @@ func (s *predicateTwin) best(t *rapid.T, ask *victims.Ask) (best *victims.Decisi
 		for i, v := range d.Plan.Victims {
 			ids[i] = v.Task
 		}
-		q := &victims.Question{Ask: ask, Node: d.Plan.Node, Victims: ids, AfterVictims: true}
+		q := &victims.Question{Ask: ask, Node: d.Plan.Places[0].Node, Victims: ids, AfterVictims: true}
 		if s.accepts(q) && (best == nil || d.Plan.Cost.Compare(&best.Plan.Cost) < 0) {
 			best = stripped(d)
 		}

@@ -227,7 +227,7 @@ func TestPruning_ByHand(t *testing.T) {
 				d := f.decide(&victims.Planner{Exhaustive: exhaustive}, ask)
 				require.Equal(t, victims.Preempts, d.Outcome, "exhaustive: %t", exhaustive)
 				require.Equal(t, test.want, keysOf(d), "exhaustive: %t", exhaustive)
-				require.Equal(t, test.node, f.c.Node(d.Plan.Node).Name, "exhaustive: %t", exhaustive)
+				require.Equal(t, test.node, f.c.Node(d.Plan.Places[0].Node).Name, "exhaustive: %t", exhaustive)
 				require.True(t, proven(d), "exhaustive: %t", exhaustive)
 			}
 		})

@@ -28,24 +28,49 @@ func (d *Decision) Count() error {
 	if by == nil {
 		return nil
 	}
-	if by.Cluster.version != d.counts.version {
+	if by.CountedIn().version != d.counts.version {
 		return fmt.Errorf("victims: what ask %q was refused for: %w", d.Plan.Ask.Key, ErrStale)
 	}
-	if err := by.d.reset(by, &d.Plan.Ask, d.Plan.At); err != nil {
+	if err := by.CountRefusal(d, d.counts.stage); err != nil {
 		return err
 	}
-	by.d.prepareFindings(d.counts.stage)
-	by.d.count(&d.Refusal)
 	d.counts = uncounted{}
+	return nil
+}
+
+// A Counter is a planner that counts what its refusals count only if somebody asks.
+type Counter interface {
+	// CountedIn returns the cluster that the planner decides over now.
+	CountedIn() *Cluster
+	// CountRefusal sets what d counts; the stage is that of CountLater.
+	CountRefusal(d *Decision, stage uint8) error
+}
+
+// CountLater says who counts for a refusal if somebody asks by [Decision.Count], while the cluster
+// is as it is now. The planner may tell itself whose tasks were candidates, as a stage.
+func (d *Decision) CountLater(by Counter, stage uint8) {
+	d.counts = uncounted{by, by.CountedIn().version, stage}
+}
+
+// CountedIn returns the cluster of the planner.
+func (d *decision) CountedIn() *Cluster { return d.p.Cluster }
+
+// CountRefusal counts for a refusal of the planner.
+func (d *decision) CountRefusal(dst *Decision, s uint8) error {
+	if err := d.reset(d.p, &dst.Plan.Ask, dst.Plan.At); err != nil {
+		return err
+	}
+	d.prepareFindings(stage(s))
+	d.count(&dst.Refusal)
 	return nil
 }
 
 // uncounted is what it takes to count for a refusal: nothing if there is nothing to count,
 // or it is counted.
 type uncounted struct {
-	by      *Planner
+	by      Counter
 	version Version
-	stage   stage
+	stage   uint8
 }
 
 // unplanned completes a refusal: if candidates were looked for, what kept whom can be
@@ -58,7 +83,7 @@ func (d *decision) unplanned(dst *Decision, told stage) {
 		return // a trial of Explain: only the outcome is read
 	}
 	if counted {
-		dst.counts = uncounted{d.p, d.c.version, told}
+		dst.CountLater(d, uint8(told))
 		// Without another try in between things are as the search left them.
 		if d.stage != told {
 			d.prepare(told)

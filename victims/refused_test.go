@@ -50,7 +50,7 @@ func propertyRefused(t *rapid.T) {
 	}
 	require.Equal(t, want.Outcome, got.Outcome, k)
 	require.Equal(t, keysOf(&want), keysOf(&got), k)
-	require.Equal(t, want.Refusal.Cause.Reason, got.Refusal.Cause.Reason, k)
+	require.Equal(t, want.Refusal.Reason, got.Refusal.Reason, k)
 	require.Equal(t, want.Refusal.Counts, got.Refusal.Counts, k)
 	require.True(t, want.Refusal.RetryAt.Equal(got.Refusal.RetryAt), "%v, want %v\n%v", got.Refusal.RetryAt, want.Refusal.RetryAt, k)
 	if !got.Refusal.RetryAt.IsZero() {

@@ -22,10 +22,17 @@ import (
 // The words of outcomes, proofs, reasons and rules are stable, and so are the
 // names of fields. Summary and Cost are for people, and may be improved.
 type report struct {
-	Summary string         `json:"summary"`
-	Outcome string         `json:"outcome"`
-	Ask     askReport      `json:"ask"`
-	At      time.Time      `json:"at,omitzero"`
+	Summary string `json:"summary"`
+	Outcome string `json:"outcome"`
+
+	// Of a lone ask.
+	Ask *askReport `json:"ask,omitempty"`
+	At  time.Time  `json:"at,omitzero"`
+	// Of a gang.
+	Job      string `json:"job,omitempty"`
+	Queue    string `json:"queue,omitempty"`
+	Priority *int32 `json:"priority,omitempty"`
+
 	Plan    *planReport    `json:"plan,omitempty"`    // for any outcome but Refused
 	Refusal *refusalReport `json:"refusal,omitempty"` // for Refused
 }
@@ -42,15 +49,24 @@ type askReport struct {
 
 // A planReport is a [Plan] for machines.
 type planReport struct {
-	Node    string                  `json:"node"`
-	Victims []any                   `json:"victims"` // sorted by key
-	Cost    string                  `json:"cost"`
-	Lost    any                     `json:"lost,omitempty"`    // work
-	Overrun int64                   `json:"overrun,omitempty"` // of soft budgets
-	Proof   string                  `json:"proof"`
-	OwnLeaf bool                    `json:"ownLeaf,omitempty"`
-	Ends    []rulebook.EndingReport `json:"ends,omitempty"` // queues of its path that end below their guarantee
-	Steps   int64                   `json:"steps"`
+	Node       string                  `json:"node,omitempty"`       // of a lone ask
+	Placements any                     `json:"placements,omitempty"` // of a gang, in the order of members
+	Victims    []any                   `json:"victims"`              // sorted by key
+	Cost       string                  `json:"cost"`
+	Lost       any                     `json:"lost,omitempty"`    // work
+	Overrun    int64                   `json:"overrun,omitempty"` // of soft budgets
+	Proof      string                  `json:"proof"`
+	OwnLeaf    bool                    `json:"ownLeaf,omitempty"`
+	Ends       []rulebook.EndingReport `json:"ends,omitempty"` // queues of its path that end below their guarantee
+	Steps      int64                   `json:"steps"`
+}
+
+// A placeReport is the [Place] of a member for machines.
+type placeReport struct {
+	Key       string            `json:"key"` // of the member
+	Node      string            `json:"node"`
+	Resources map[string]string `json:"resources"`
+	Further   bool              `json:"further,omitempty"`
 }
 
 // A lostReport is the work lost, for machines.
@@ -78,8 +94,11 @@ type victimReport struct {
 	Resources   map[string]string `json:"resources"`
 	Priority    int32             `json:"priority"`
 	Rank        int64             `json:"rank"`
+	Job         string            `json:"job,omitempty"` // in plans for gangs
+	Whole       bool              `json:"whole,omitempty"`
 	ForNode     bool              `json:"forNode,omitempty"`
 	ForHeadroom bool              `json:"forHeadroom,omitempty"`
+	ForQuota    bool              `json:"forQuota,omitempty"`
 	Blocks      bool              `json:"blocks,omitempty"`
 	OptedOut    bool              `json:"optedOut,omitempty"`
 	Originator  bool              `json:"originator,omitempty"`
@@ -92,6 +111,7 @@ type refusalReport struct {
 	OwnLeaf     bool              `json:"ownLeaf,omitempty"`
 	Queue       string            `json:"queue,omitempty"` // with Type, for reasons that speak of them
 	Type        string            `json:"type,omitempty"`
+	Breaches    []any             `json:"breaches,omitempty"`
 	NoneCounts  bool              `json:"noneCounts,omitempty"`
 	Counts      map[string]int    `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
 	ProtectedBy any               `json:"protectedBy,omitempty"`
@@ -103,6 +123,11 @@ type refusalReport struct {
 	WaitsFor    []string          `json:"waitsFor,omitempty"`
 	Closest     string            `json:"closest,omitempty"`
 	Lacks       map[string]string `json:"lacks,omitempty"`
+	Placeable   *int              `json:"placeable,omitempty"` // of gangs
+	Wanted      *int              `json:"wanted,omitempty"`
+	Domain      []string          `json:"domain,omitempty"`
+	DomainRoom  int               `json:"domainRoom,omitempty"`  // members for which the domain has room
+	DomainLacks map[string]string `json:"domainLacks,omitempty"` // what the other members ask for
 	RetryAt     time.Time         `json:"retryAt,omitzero"`
 	Help        any               `json:"help"`
 	Proven      bool              `json:"proven"`
@@ -114,18 +139,20 @@ type refusalReport struct {
 // for [Decision.Describe].
 func (d *Decision) Report(c *Cluster) any {
 	a, s := &d.Plan.Ask, c.Schema()
-	r := &report{
-		Summary: d.Summary(c), Outcome: word.Or(d.Outcome), At: d.Plan.At,
-		Ask: askReport{
+	r := &report{Summary: d.Summary(c), Outcome: word.Or(d.Outcome)}
+	if d.ofGang() {
+		r.Job, r.Queue, r.Priority = a.Key, d.Plan.Path, &a.Priority
+	} else {
+		r.At, r.Ask = d.Plan.At, &askReport{
 			Key: a.Key, Name: a.Name, Application: a.Application, Queue: d.Plan.Path,
 			Resources: vectors.Quantities(s, a.Size), Priority: a.Priority,
-		},
+		}
 	}
 	switch d.Outcome {
 	case Fits, Waits, Preempts:
 		r.Plan = d.Plan.report(s)
 	case Refused:
-		r.Refusal = d.Refusal.report(c)
+		r.Refusal = d.Refusal.report(c, d.ofGang())
 		r.Refusal.Uncounted = d.Count() != nil
 	}
 	return r
@@ -136,6 +163,9 @@ func (d *Decision) Report(c *Cluster) any {
 func (d *Decision) Summary(c *Cluster) string {
 	line, _, _ := strings.Cut(d.Describe(c), "\n")
 	if d.Outcome == Preempts && len(d.Plan.Victims) > 0 {
+		if d.ofGang() { // who has a place is not told
+			line = line[:strings.LastIndex(line, ":")+1]
+		}
 		keys := make([]string, len(d.Plan.Victims))
 		for i := range d.Plan.Victims {
 			keys[i] = d.Plan.Victims[i].Key
@@ -147,26 +177,43 @@ func (d *Decision) Summary(c *Cluster) string {
 
 func (p *Plan) report(s *resources.Schema) *planReport {
 	r := &planReport{
-		Node: p.Place, Victims: []any{}, Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun,
-		Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Ends: rulebook.ReportEndings(s, p.Ends), Steps: p.Steps,
+		Victims: []any{}, Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun,
+		Proof: p.Proof.String(), OwnLeaf: p.WithinQueue, Ends: rulebook.ReportEndings(s, p.Ends), Steps: p.Steps,
+	}
+	gang := len(p.Ask.Members) > 0
+	if gang {
+		places := []placeReport{}
+		for _, at := range p.Places {
+			m := p.Ask.Member(at.Member)
+			places = append(places, placeReport{Key: m.Key, Node: at.NodeName, Resources: vectors.Quantities(s, m.Size), Further: at.Extra})
+		}
+		r.Placements = places
+	} else {
+		r.Node = p.place().NodeName
 	}
 	for i := range p.Victims {
-		r.Victims = append(r.Victims, p.Victims[i].Report(s))
+		v := p.Victims[i].report(s)
+		if gang {
+			v.Job = p.Victims[i].Job
+		}
+		r.Victims = append(r.Victims, v)
 	}
 	return r
 }
 
 // Report returns a victim for encoding/json. The schema is that of its cluster.
-func (v *Victim) Report(s *resources.Schema) any {
+func (v *Victim) Report(s *resources.Schema) any { return v.report(s) }
+
+func (v *Victim) report(s *resources.Schema) victimReport {
 	return victimReport{
 		Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.Place,
 		Resources: vectors.Quantities(s, v.Size), Priority: v.Priority, Rank: v.Rank,
-		ForNode: v.ForNode, ForHeadroom: v.ForHeadroom, Blocks: v.Blocks,
+		Whole: v.Whole, ForNode: v.ForNode, ForHeadroom: v.ForHeadroom, ForQuota: v.ForQuota, Blocks: v.Blocks,
 		OptedOut: v.OptedOut, Originator: v.Originator,
 	}
 }
 
-func (r *Refusal) report(c *Cluster) *refusalReport {
+func (r *Refusal) report(c *Cluster, ofGang bool) *refusalReport {
 	f := &refusalReport{
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.Report(c),
@@ -176,6 +223,16 @@ func (r *Refusal) report(c *Cluster) *refusalReport {
 	switch cmp.Or(r.Also, r.Reason) {
 	case rulebook.OverMax, rulebook.OverGuarantee, rulebook.HeadroomInside:
 		f.Queue, f.Type = c.tree.Path(r.Queue), c.Schema().Name(r.Type)
+	}
+	if ofGang {
+		f.Placeable, f.Wanted, f.DomainRoom = &r.Placeable, &r.Wanted, r.DomainRoom
+		f.Domain = append([]string(nil), r.Domain...)
+		if !resources.IsZero(r.DomainLacks) {
+			f.DomainLacks = vectors.Quantities(c.Schema(), r.DomainLacks)
+		}
+	}
+	for i := range r.Breaches {
+		f.Breaches = append(f.Breaches, r.Breaches[i].Report(c.Schema()))
 	}
 	for _, n := range r.Counts {
 		if f.Counts == nil {

@@ -235,7 +235,7 @@ func (h *history) decide(i int) event {
 		return event{}
 	}
 	h.pending = slices.Delete(h.pending, i, i+1)
-	node := h.cluster.Node(h.d.Plan.Node).Name
+	node := h.cluster.Node(h.d.Plan.Places[0].Node).Name
 	if h.d.Outcome == victims.Fits {
 		h.run(&a, node)
 		return event{told: fmt.Sprintf("%s fits %s", a.Key, node)}
@@ -343,7 +343,7 @@ func (h *history) start(a world.Ask) event {
 		return event{}
 	}
 	h.ungrant(a.Key)
-	h.run(&a, h.cluster.Node(h.d.Plan.Node).Name)
+	h.run(&a, h.cluster.Node(h.d.Plan.Places[0].Node).Name)
 	return event{told: a.Key + " starts"}
 }
 

@@ -129,6 +129,6 @@ func TestPredicate_NodeWithRoomIsNotPassedOver(t *testing.T) {
 	ask.Priority = 3 // so that ranks are -3
 	d := f.decide(&victims.Planner{Options: victims.Options{Predicate: func(*victims.Question) bool { return true }}}, ask)
 	require.Equal(t, victims.Preempts, d.Outcome)
-	require.Equal(t, "n1", f.c.Node(d.Plan.Node).Name, "of equal plans the first node's")
+	require.Equal(t, "n1", f.c.Node(d.Plan.Places[0].Node).Name, "of equal plans the first node's")
 	require.Equal(t, []string{"t1"}, keysOf(d))
 }

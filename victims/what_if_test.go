@@ -69,7 +69,7 @@ func whatIfAgreesWithAuditor(t *rapid.T) {
 
 // holdAgainst compares the answers about a set with those of the auditor.
 func (w *auditWorld) holdAgainst(t *rapid.T, x *victims.WhatIf, node victims.NodeID, set map[string]victims.TaskID) {
-	p := victims.Plan{Ask: w.ask, Node: node}
+	p := victims.Plan{Ask: w.ask, Places: []victims.Place{{Node: node}}}
 	for key, id := range set {
 		p.Victims = append(p.Victims, victims.Victim{Task: id, Key: key})
 	}

@@ -160,16 +160,16 @@ func (l *load) event() {
 }
 
 // answer carries out what was decided.
-func (l *load) answer(d *jobs.Decided) {
+func (l *load) answer(d *victims.Decision) {
 	l.result.decided++
 	if d.Outcome == victims.Refused {
 		return
 	}
-	ch, places := d.Change(), ""
+	ch, places := d.Plan.Change(), ""
 	for _, at := range ch.Places {
 		places += " " + l.c.NodeName(at.Node)
 	}
-	l.note(d.Ask.Key, d.Outcome, places, ch.Victims)
+	l.note(d.Plan.Ask.Key, d.Outcome, places, ch.Victims)
 	must(l.c.Apply(ch))
 }
 

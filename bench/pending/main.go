@@ -75,9 +75,7 @@ type each struct {
 	*load
 	count bool
 	asks  []victims.Ask
-	d     jobs.Decided
-	lone  victims.Decision
-	gang  jobs.Decision
+	d     victims.Decision
 }
 
 func (e *each) add(a victims.Ask) {
@@ -106,17 +104,13 @@ func (e *each) look(now time.Time) {
 		return runs
 	})
 	for a := range e.all() {
-		e.d = jobs.Decided{Ask: a}
 		if len(a.Members) > 0 {
-			must(e.jobPlanner.Decide(&e.gang, a, now))
-			if e.d.Outcome, e.d.Gang = e.gang.Outcome, &e.gang; e.count {
-				must(e.gang.Count())
-			}
+			must(e.jobPlanner.Decide(&e.d, a, now))
 		} else {
-			must(e.planner.Decide(&e.lone, a, now))
-			if e.d.Outcome, e.d.Lone = e.lone.Outcome, &e.lone; e.count {
-				must(e.lone.Count())
-			}
+			must(e.planner.Decide(&e.d, a, now))
+		}
+		if e.count {
+			must(e.d.Count())
 		}
 		e.answer(&e.d)
 	}

@@ -31,7 +31,7 @@ func (r *report) racks(minimum int) Row {
 		}
 		gangs = ", whole gangs as victims"
 	}
-	var d jobs.Decision
+	var d victims.Decision
 	nanos := r.clock.least(func() { must(p.Decide(&d, &job, workload.Now)) })
 	return Row{
 		Name:   fmt.Sprintf("a job of %d members placed in one of %d racks of %d nodes%s", len(job.Members), racks, r.big, gangs),

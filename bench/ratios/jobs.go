@@ -24,7 +24,7 @@ const mostMembers = 64
 type team struct {
 	job     victims.Ask
 	planner jobs.Planner
-	d       jobs.Decision
+	d       victims.Decision
 	asks    *workload.Subject
 	victims int // of the members in turn
 	served  int // of them

@@ -128,7 +128,7 @@ func (d *movesDraw) build(random *rand.Rand) *movesSubject {
 	for i := range d.members {
 		j.Members = append(j.Members, victims.Member{Key: fmt.Sprint("member", i), Size: ask.Size})
 	}
-	var dec jobs.Decision
+	var dec victims.Decision
 	x.without = func() { must(p.Jobs.Decide(&dec, &j, workload.Now)); x.refused = dec.Outcome == victims.Refused }
 	x.with = func() { x.plan = decided(p.DecideJob(&dec, &j, workload.Now)) }
 	return x

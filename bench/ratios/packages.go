@@ -79,7 +79,7 @@ func (r *report) place(c *victims.Cluster, members int, size func(i int) resourc
 		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: size(i)})
 	}
 	p := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
-	var d jobs.Decision
+	var d victims.Decision
 	nanos := r.clock.least(func() { must(p.Decide(&d, &job, workload.Now)) })
 	return Row{
 		Figure: nanos / 1e6, Unit: "ms",

@@ -10,7 +10,6 @@ import (
 	"github.com/go-preempt/preempt/bench/solvers/exact"
 	"github.com/go-preempt/preempt/bench/solvers/rules"
 	"github.com/go-preempt/preempt/internal/judge/workload"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -55,7 +54,7 @@ func refused(proven, found bool) string {
 }
 
 // told is an outcome's grade of proof.
-func told(outcome victims.Outcome, proof victims.Proof, refusal *victims.Cause) string {
+func told(outcome victims.Outcome, proof victims.Proof, refusal *victims.Refusal) string {
 	switch {
 	case outcome != victims.Refused:
 		return proof.String()
@@ -143,7 +142,7 @@ func (p *program) checkAsks() error {
 			}
 			ours = f.LevelsOf(set)
 			if wrong == "" && !p.scratch {
-				x.Found, x.Node, x.Set, x.Levels = true, f.At(dec.Plan.Node), set, ours
+				x.Found, x.Node, x.Set, x.Levels = true, f.At(dec.Plan.Places[0].Node), set, ours
 			}
 		}
 		done := x.Descend(p.budget)
@@ -164,7 +163,7 @@ func (p *program) checkAsks() error {
 		word = ended(word, done, &x.Tally)
 		sum.add(word)
 		p.print("%s|%s|tasks=%d|rooms=%d|proof=%s|%s|%s|best=%v|planner=%.2fms steps=%d|lps=%d mips=%d %.2fs\n",
-			family, d.Name, len(f.Tasks), len(f.Rooms), told(dec.Outcome, dec.Plan.Proof, &dec.Refusal.Cause), word, at, x.Levels,
+			family, d.Name, len(f.Tasks), len(f.Rooms), told(dec.Outcome, dec.Plan.Proof, &dec.Refusal), word, at, x.Levels,
 			milliseconds(took), s.Steps(), x.Relaxed, x.Questions, x.Took.Seconds())
 		p.report(&x.Tally)
 		return nil
@@ -209,7 +208,7 @@ func (p *program) checkJobs() error {
 		if err != nil {
 			return err
 		}
-		proof := told(dec.Outcome, dec.Plan.Proof, &dec.Refusal.Cause)
+		proof := told(dec.Outcome, dec.Plan.Proof, &dec.Refusal)
 		if j.Facts.Refused != "" {
 			word := "refused, too"
 			if dec.Outcome == victims.Preempts {
@@ -279,7 +278,7 @@ func (p *program) greedy(x *exact.Job, ours *rules.Placed, planned bool) (text s
 }
 
 // judgeJob is the verdict about a decision on a job.
-func judgeJob(dec *jobs.Decision, ours *rules.Placed, x *exact.Job, last int, wrong string) (word, at string) {
+func judgeJob(dec *victims.Decision, ours *rules.Placed, x *exact.Job, last int, wrong string) (word, at string) {
 	switch {
 	case wrong != "":
 		return defect + ": " + wrong, ""

@@ -70,7 +70,7 @@ func askInTurn(s *workload.Subject, members int) (t turn, err error) {
 }
 
 // bothWays decides a job in a cluster of its own, and asks its members in turn.
-func bothWays(h workload.Hard, k int64, members int, steps int64) (d jobs.Decision, took time.Duration, t turn, err error) {
+func bothWays(h workload.Hard, k int64, members int, steps int64) (d victims.Decision, took time.Duration, t turn, err error) {
 	c := h.Build()
 	s := h.Subject(c, k)
 	planner := jobs.Planner{Cluster: c, Options: victims.Options{Filter: s.Planner.Filter, Steps: steps}}

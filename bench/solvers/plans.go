@@ -15,7 +15,7 @@ import (
 )
 
 // decide decides a job, cold, and says how long it took.
-func decide(p *jobs.Planner, job *victims.Ask) (dec jobs.Decision, took time.Duration, err error) {
+func decide(p *jobs.Planner, job *victims.Ask) (dec victims.Decision, took time.Duration, err error) {
 	start := cpu()
 	err = p.Decide(&dec, job, workload.Now)
 	return dec, cpu() - start, err
@@ -85,7 +85,7 @@ func (p *program) auditJobs() error {
 }
 
 // wrongJob says what is wrong with a plan of the planner's, by the rules and by the auditor.
-func wrongJob(d *draws.Job, plan *jobs.Plan) (string, error) {
+func wrongJob(d *draws.Job, plan *victims.Plan) (string, error) {
 	j, err := rules.OfJob(&d.Planner, &d.Job, workload.Now)
 	if err != nil {
 		return "", err
@@ -148,7 +148,7 @@ func wrongAsk(s *workload.Subject) (string, error) {
 		if err != nil {
 			return err.Error(), nil
 		}
-		node := f.At(plan.Node)
+		node := f.At(plan.Places[0].Node)
 		if why := f.Broken(node, set); why != "" {
 			wrong = append(wrong, "unlawful: "+why)
 		}
@@ -167,5 +167,5 @@ func wrongAsk(s *workload.Subject) (string, error) {
 func planOf(s *workload.Subject, f *rules.Facts, node int, set []int) victims.Plan {
 	c := s.Planner.Cluster
 	id := f.Nodes[node]
-	return victims.Plan{Ask: s.Ask, Node: id, Place: c.NodeName(id), Victims: f.Victims(c, set)}
+	return victims.Plan{Ask: s.Ask, Places: []victims.Place{{Key: s.Ask.Key, Node: id, NodeName: c.NodeName(id)}}, Victims: f.Victims(c, set)}
 }

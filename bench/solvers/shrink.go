@@ -38,7 +38,7 @@ func (p *program) show(d *draws.Job) (s shown, ok bool) {
 	if err != nil || j.Facts.Refused != "" {
 		return s, false
 	}
-	s.proof = told(dec.Outcome, dec.Plan.Proof, &dec.Refusal.Cause)
+	s.proof = told(dec.Outcome, dec.Plan.Proof, &dec.Refusal)
 	s.refused = dec.Outcome == victims.Refused
 	s.best = &exact.Job{Job: j, Limit: p.limit}
 	if !s.refused {
@@ -197,7 +197,7 @@ func (p *program) write(d *draws.Job, s *shown) error {
 	}
 	plan := s.best.Job.Plan(d.Planner.Cluster, best)
 	places, keys := make(map[string]string), []string{}
-	for _, x := range plan.Placements {
+	for _, x := range plan.Places {
 		places[x.Key] = x.NodeName
 	}
 	for _, v := range plan.Victims {

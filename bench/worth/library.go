@@ -26,7 +26,7 @@ type library struct {
 	askAudit  victims.Auditor
 	gangAudit jobs.Auditor
 	decision  victims.Decision
-	placing   jobs.Decision
+	placing   victims.Decision
 	found     []victims.Violation
 
 	proven bool // the last plan said that none is cheaper in the levels of a bill
@@ -163,7 +163,7 @@ func (x *library) decide(a *work) (got answer, ok, fits bool, err error) {
 	}
 	x.proven = d.Plan.Proof != victims.NoProof
 	got.places = make([]int, len(a.sizes))
-	for _, p := range d.Plan.Placements {
+	for _, p := range d.Plan.Places {
 		got.places[p.Member] = x.places[p.Node]
 	}
 	for i := range d.Plan.Victims {
@@ -178,7 +178,7 @@ func (x *library) decideAsk(planner *victims.Planner, a *work) (got answer, ok, 
 	if err := planner.Decide(d, &ask, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
 		return got, false, false, err
 	}
-	got.places = []int{x.places[d.Plan.Node]}
+	got.places = []int{x.places[d.Plan.Places[0].Node]}
 	for i := range d.Plan.Victims {
 		got.victims = append(got.victims, x.rows[d.Plan.Victims[i].Key])
 	}
@@ -207,7 +207,7 @@ func (x *library) job(a *work) victims.Ask {
 // audit returns the words of the laws that an answer breaks, whoever gave it, each once.
 func (x *library) audit(a *work, got *answer) (words []string) {
 	if a.minimum == 0 {
-		p := victims.Plan{Ask: x.ask(a), Node: x.nodes[got.places[0]]}
+		p := victims.Plan{Ask: x.ask(a), Places: []victims.Place{{Node: x.nodes[got.places[0]]}}}
 		for _, v := range got.victims {
 			key := x.w.tasks[v].key
 			row, _ := x.cluster.Lookup(key)
@@ -216,9 +216,9 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 		x.found = x.askAudit.Audit(x.found[:0], &p, instant(x.w.now))
 		return x.lawsFound()
 	}
-	p := jobs.Plan{Job: x.job(a)}
+	p := victims.Plan{Ask: x.job(a)}
 	for i, node := range got.places {
-		p.Placements = append(p.Placements, victims.Place{Member: i, Node: x.nodes[node]})
+		p.Places = append(p.Places, victims.Place{Member: i, Node: x.nodes[node]})
 	}
 	for _, v := range got.victims {
 		key := x.w.tasks[v].key

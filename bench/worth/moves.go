@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -54,7 +53,7 @@ func (m *mover) compare(a *work) error {
 			}
 			outcome, stops = d.Outcome, d.Plan.Victims
 		} else {
-			var d jobs.Decision
+			var d victims.Decision
 			job := m.x.job(a)
 			if i == 0 {
 				err = p.Jobs.Decide(&d, &job, instant(m.x.w.now))

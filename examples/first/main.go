@@ -36,7 +36,7 @@ func main() {
 	// A gang of research needs 8 GPUs for each of its two members.
 	job := victims.Ask{Key: "llm", Queue: research, Size: eight, Members: []victims.Member{{Key: "llm-0"}, {Key: "llm-1"}}}
 	planner := jobs.Planner{Cluster: cluster}
-	var d jobs.Decision
+	var d victims.Decision
 	if err := planner.Decide(&d, &job, now); err != nil {
 		panic(err)
 	}

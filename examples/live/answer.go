@@ -73,7 +73,7 @@ func audit(unlawful map[int]string, m *scenario.Moment) {
 	if m.Job == nil {
 		return
 	}
-	var d jobs.Decision
+	var d victims.Decision
 	if err := m.JobPlanner.Decide(&d, m.Job, m.Now); err != nil || d.Outcome == victims.Refused {
 		return // the run itself tells of an error
 	}
@@ -134,12 +134,12 @@ func price(r *scenario.Result) (line string) {
 // why returns the reason of a refusal in a line, with the gang whose guarantee forbids a
 // plan: who reads it may want it smaller.
 func why(s *scenario.Step, run *scenario.Run) string {
-	line, cause := "", (*victims.Cause)(nil)
+	line, cause := "", (*victims.Refusal)(nil)
 	switch {
 	case s.Asked != nil:
-		line, cause = s.Asked.Decision.Summary(run.After), &s.Asked.Decision.Refusal.Cause
+		line, cause = s.Asked.Decision.Summary(run.After), &s.Asked.Decision.Refusal
 	case s.Placed != nil:
-		line, cause = s.Placed.Decision.Summary(run.After), &s.Placed.Decision.Refusal.Cause
+		line, cause = s.Placed.Decision.Summary(run.After), &s.Placed.Decision.Refusal
 	}
 	if cause != nil && cause.ProtectedBy.Named {
 		line += "; a guarantee protects others, " + cause.ProtectedBy.Text(run.After)

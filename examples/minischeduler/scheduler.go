@@ -147,16 +147,15 @@ func (s *scheduler) place() (wrong error) {
 			continue
 		}
 		if d.Outcome != victims.Refused {
-			change := d.Change()
-			if err := s.cluster.Apply(change); err != nil {
+			if err := s.cluster.Apply(d.Plan.Change()); err != nil {
 				return err
 			}
-			for _, v := range change.Victims {
+			for _, v := range d.Plan.Victims {
 				s.stop(v.Key)
 			}
 		}
-		if d.Outcome != s.told[d.Ask.Key] {
-			s.told[d.Ask.Key] = d.Outcome
+		if key := d.Plan.Ask.Key; d.Outcome != s.told[key] {
+			s.told[key] = d.Outcome
 			s.note("%s", d.Describe(s.cluster))
 		}
 	}

@@ -10,13 +10,12 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/vectors"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // job writes which job asks for places, what bounds it, and what was decided.
 func (p page) job(s *scenario.Step, then scenario.Then) {
-	j := &s.Placed.Decision.Plan.Job
+	j := &s.Placed.Decision.Plan.Ask
 	members := "1 member"
 	if n := len(j.Members); n != 1 {
 		members = fmt.Sprintf("%d members", n)
@@ -95,18 +94,18 @@ func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
 		p.jobVictims(s)
 		p.indented("    ", d.Plan.DescribeCost(p.run.After.Schema()))
 	case victims.Refused:
-		p.indented("  ", d.Refusal.Describe(p.run.After))
+		p.indented("  ", d.DescribeRefusal(p.run.After))
 	}
 }
 
 // members writes a row for each member that is given a place.
-func (p page) members(plan *jobs.Plan) {
-	if len(plan.Placements) == 0 {
+func (p page) members(plan *victims.Plan) {
+	if len(plan.Places) == 0 {
 		return
 	}
 	t := say.NewTable(p.w, "    ", "member", "size", "node", "remarks")
-	for _, at := range plan.Placements {
-		m := &plan.Job.Members[at.Member]
+	for _, at := range plan.Places {
+		m := &plan.Ask.Members[at.Member]
 		further := ""
 		if at.Extra {
 			further = "beyond the minimum"

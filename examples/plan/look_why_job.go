@@ -88,7 +88,7 @@ func (d *drawing) roleOf(q queue.ID, what string) string {
 
 // nodeForJob says what a node is to the job.
 func (d *drawing) nodeForJob(p *scenario.Placed, id victims.NodeID) string {
-	job, node := &p.Decision.Plan.Job, d.cluster.NodeView(id)
+	job, node := &p.Decision.Plan.Ask, d.cluster.NodeView(id)
 	var keys []string
 	for _, a := range d.comesTo(id) {
 		keys = append(keys, a.key)
@@ -117,7 +117,7 @@ func (d *drawing) nodeForJob(p *scenario.Placed, id victims.NodeID) string {
 
 // elsewhere reports whether the members of a plan share another domain than this.
 func (d *drawing) elsewhere(p *scenario.Placed, domain []string) bool {
-	all := p.Decision.Plan.Placements
+	all := p.Decision.Plan.Places
 	return p.Decision.Outcome != victims.Refused && len(all) > 0 &&
 		!slices.Equal(d.cluster.NodeView(all[0].Node).Domains[:len(domain)], domain)
 }

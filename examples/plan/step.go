@@ -60,15 +60,15 @@ func (p page) decision(s *scenario.Step, then scenario.Then) {
 	p.indented("  ", s.Asked.Moves.Describe(p.run.After))
 	switch d.Outcome {
 	case victims.Fits:
-		p.printf("  fits on %s: there is room, %s\n", p.node(plan.Node), follows[victims.Fits][then])
+		p.printf("  fits on %s: there is room, %s\n", p.node(plan.Places[0].Node), follows[victims.Fits][then])
 	case victims.Waits:
-		p.printf("  waits for %s: what is leaving makes room there, %s\n", p.node(plan.Node), follows[victims.Waits][then])
+		p.printf("  waits for %s: what is leaving makes room there, %s\n", p.node(plan.Places[0].Node), follows[victims.Waits][then])
 	case victims.Preempts:
 		if len(plan.Victims) == 0 {
-			p.printf("  plan: on %s, once those have moved: %s\n", p.node(plan.Node), followsMoves[then])
+			p.printf("  plan: on %s, once those have moved: %s\n", p.node(plan.Places[0].Node), followsMoves[then])
 			break
 		}
-		p.printf("  plan: on %s, once these victims have gone: %s\n", p.node(plan.Node), follows[victims.Preempts][then])
+		p.printf("  plan: on %s, once these victims have gone: %s\n", p.node(plan.Places[0].Node), follows[victims.Preempts][then])
 		p.victims(s)
 		p.indented("    ", plan.DescribeCost(p.run.After.Schema()))
 	case victims.Refused:

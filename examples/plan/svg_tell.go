@@ -50,8 +50,8 @@ func (s *scene) tellAsk(step *scenario.Step) {
 		s.verdict, s.remarks = why[0], why[1:]
 		return
 	}
-	s.arrive(ask.Key, d.Plan.Node, ask.Size)
-	node := s.node(d.Plan.Node)
+	s.arrive(ask.Key, d.Plan.Places[0].Node, ask.Size)
+	node := s.node(d.Plan.Places[0].Node)
 	switch d.Outcome {
 	case victims.Fits:
 		s.verdict = fmt.Sprintf("fits on %s: there is room", node)
@@ -59,7 +59,7 @@ func (s *scene) tellAsk(step *scenario.Step) {
 		s.verdict = fmt.Sprintf("waits for %s: what is leaving makes room there", node)
 	case victims.Preempts:
 		own := ""
-		if d.Plan.OwnLeaf {
+		if d.Plan.WithinQueue {
 			own = " of its own queue"
 			if len(step.OwnVictims()) < len(s.victims) {
 				own = ", some of its own queue,"
@@ -75,7 +75,7 @@ func (s *scene) tellAsk(step *scenario.Step) {
 // tellJob takes down the decision about a job.
 func (s *scene) tellJob(step *scenario.Step) {
 	d := &step.Placed.Decision
-	job := &d.Plan.Job
+	job := &d.Plan.Ask
 	s.asker, s.places = job.Queue, true
 	s.depth, s.closest = job.DomainDepth, d.Refusal.Domain
 	for i := range job.Members {
@@ -86,7 +86,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 	}
 	s.headline = fmt.Sprintf("request %d: job %s asks for places for %s in %s",
 		step.Request, plain.Name(job.Key), say.Counted(len(job.Members), "member"), s.queue(job.Queue))
-	for _, at := range d.Plan.Placements {
+	for _, at := range d.Plan.Places {
 		m := &job.Members[at.Member]
 		s.arrive(m.Key, at.Node, m.Size)
 	}
@@ -102,7 +102,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 			s.remarks, s.lost = linesOf(d.Plan.DescribeCost(s.cluster.Schema())), lostOf(&d.Plan.Cost)
 		}
 	case victims.Refused:
-		why := linesOf(d.Refusal.Describe(s.run.After))
+		why := linesOf(d.DescribeRefusal(s.run.After))
 		s.comes, s.verdict, s.remarks = nil, why[0], why[1:]
 	}
 }

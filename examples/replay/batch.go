@@ -30,7 +30,7 @@ type BatchReplay struct {
 
 	// Observe, if it is set, is told of each decision, and how many jobs were
 	// submitted by then.
-	Observe func(now int64, d *jobs.Decision, submitted int)
+	Observe func(now int64, d *victims.Decision, submitted int)
 }
 
 // A Policy says what may be taken back, and what a stopped job loses.
@@ -57,7 +57,7 @@ type batchPlayer struct {
 	cluster    *victims.Cluster
 	planner    jobs.Planner
 	auditor    jobs.Auditor
-	decision   jobs.Decision
+	decision   victims.Decision
 	violations []victims.Violation
 
 	work     []work
@@ -312,7 +312,7 @@ func (x *batchPlayer) decide(i int32) error {
 }
 
 // stop stops the victims of a plan, which go back in line.
-func (x *batchPlayer) stop(plan *jobs.Plan) error {
+func (x *batchPlayer) stop(plan *victims.Plan) error {
 	if len(plan.Victims) > 0 {
 		x.figures.Plans++
 	}

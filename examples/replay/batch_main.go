@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/judge/trace"
-	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // replayGangs replays a batch under all policies.
@@ -55,7 +55,7 @@ func replayGangs(o *options, stdout, stderr io.Writer) int {
 func (r *BatchReplay) observe(stderr io.Writer) {
 	start := time.Now()
 	p := progress{w: stderr, all: len(r.Batch.Jobs), what: "jobs submitted", about: ", " + r.Policy.Name, next: interval}
-	r.Observe = func(now int64, d *jobs.Decision, submitted int) {
+	r.Observe = func(now int64, d *victims.Decision, submitted int) {
 		p.decided(d.Outcome)
 		p.report(now, submitted, time.Since(start))
 	}

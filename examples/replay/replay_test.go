@@ -24,7 +24,7 @@ func story(t *testing.T, r Replay) (string, *Figures) {
 		d := s.Decision
 		fmt.Fprintf(&lines, "%d %s %s", s.Now, d.Plan.Ask.Key, kindName(kindOf(s)))
 		if d.Outcome != victims.Refused {
-			fmt.Fprintf(&lines, " on %s", r.Workload.Nodes[d.Plan.Node-1].Name)
+			fmt.Fprintf(&lines, " on %s", r.Workload.Nodes[d.Plan.Places[0].Node-1].Name)
 		}
 		for i, v := range d.Plan.Victims {
 			fmt.Fprintf(&lines, "%s%s", []string{" without ", ", "}[min(i, 1)], v.Key)

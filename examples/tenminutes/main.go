@@ -78,9 +78,8 @@ func main() {
 
 	job := victims.Ask{Key: "llm", Queue: research, Size: four, Members: []victims.Member{{Key: "llm-0"}, {Key: "llm-1"}}}
 	gangs := jobs.Planner{Cluster: cluster, Options: planner.Options}
-	var jd jobs.Decision
-	check(gangs.Decide(&jd, &job, now))
-	fmt.Println(jd.Summary(cluster))
+	check(gangs.Decide(&d, &job, now))
+	fmt.Println(d.Summary(cluster))
 
 	check(cluster.SetBudget("etl", victims.Budget{Left: 0, Hard: true}))
 	etl[4].Budgets = []string{"etl"}
@@ -106,8 +105,8 @@ func main() {
 	}
 
 	job.DomainDepth = 1
-	check(gangs.Decide(&jd, &job, now))
-	fmt.Println(jd.Summary(cluster))
+	check(gangs.Decide(&d, &job, now))
+	fmt.Println(d.Summary(cluster))
 
 	weights := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch", Policies: queue.Policies{Weight: 1}},

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -60,15 +59,15 @@ type preemptor struct {
 // Evictions returns what to tell each victim of a plan, by key. The way is that of
 // [Options.Way], or "". The victims must be in the cluster still. The cost is
 // victims·placements.
-func Evictions(p *jobs.Plan, c *victims.Cluster, way string) (all []Eviction) {
+func Evictions(p *victims.Plan, c *victims.Cluster, way string) (all []Eviction) {
 	for i := range p.Victims {
 		v := &p.Victims[i]
 		t := c.Task(v.Task)
 		n := notice{
 			Task: v.Key, Queue: c.Tree().Path(t.Queue), Node: c.NodeName(t.Node), Priority: t.Priority, Job: v.Job,
 			Preemptor: preemptor{
-				Job: p.Job.Key, Application: p.Job.Application,
-				Queue: c.Tree().Path(p.Job.Queue), Priority: p.Job.Priority,
+				Job: p.Ask.Key, Application: p.Ask.Application,
+				Queue: c.Tree().Path(p.Ask.Queue), Priority: p.Ask.Priority,
 			},
 			Causes: causes(v), Way: way,
 		}
@@ -103,10 +102,10 @@ func causes(v *victims.Victim) (all []string) {
 }
 
 // membersOn lists the members that victims make room for on a node.
-func membersOn(p *jobs.Plan, n victims.NodeID) (keys []string) {
-	for _, at := range p.Placements {
+func membersOn(p *victims.Plan, n victims.NodeID) (keys []string) {
+	for _, at := range p.Places {
 		if at.Node == n && !at.Extra {
-			keys = append(keys, p.Job.Members[at.Member].Key)
+			keys = append(keys, p.Ask.Members[at.Member].Key)
 		}
 	}
 	return keys

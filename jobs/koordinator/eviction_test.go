@@ -14,7 +14,6 @@ import (
 	"pgregory.net/rapid"
 
 	_ "github.com/go-preempt/preempt/internal/judge/law" // draws the same cases in every run
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -50,7 +49,7 @@ func seedBytes(f *testing.F) {
 
 // evictionPlan is a plan with a victim of each kind, and the cluster it is for:
 // job j of root.b places j-1 and j-3 on n1, and j-2 on n2.
-func evictionPlan(t require.TestingT) (*victims.Cluster, *jobs.Plan) {
+func evictionPlan(t require.TestingT) (*victims.Cluster, *victims.Plan) {
 	c := victims.NewCluster(tree(t))
 	var nodes []victims.NodeID
 	for _, name := range []string{"n1", "n2"} {
@@ -58,13 +57,13 @@ func evictionPlan(t require.TestingT) (*victims.Cluster, *jobs.Plan) {
 		require.NoError(t, err)
 		nodes = append(nodes, id)
 	}
-	p := &jobs.Plan{
-		Job: victims.Ask{
+	p := &victims.Plan{
+		Ask: victims.Ask{
 			Key: "j", Application: "app-j", Queue: leaf(t, c, "root.b"), Priority: 100,
 			Members: []victims.Member{{Key: "j-0"}, {Key: "j-1"}, {Key: "j-2"}, {Key: "j-3"}, {Key: "j-4"}},
 		},
 		// j-0 runs already, and j-4 is beyond the minimum.
-		Placements: []victims.Place{
+		Places: []victims.Place{
 			{Member: 1, Node: nodes[0]}, {Member: 2, Node: nodes[1]}, {Member: 3, Node: nodes[0]},
 			{Member: 4, Node: nodes[0], Extra: true},
 		},
@@ -117,9 +116,9 @@ func FuzzEviction(f *testing.F) {
 func evictionHolds(t *rapid.T) {
 	c, p := evictionPlan(t)
 	name := rapid.StringOf(rapid.Rune().Filter(utf8.ValidRune))
-	p.Job.Key, p.Job.Application, p.Job.Priority = name.Draw(t, "job"), name.Draw(t, "application"), rapid.Int32().Draw(t, "priority")
-	for i := range p.Job.Members {
-		p.Job.Members[i].Key = name.Draw(t, "member")
+	p.Ask.Key, p.Ask.Application, p.Ask.Priority = name.Draw(t, "job"), name.Draw(t, "application"), rapid.Int32().Draw(t, "priority")
+	for i := range p.Ask.Members {
+		p.Ask.Members[i].Key = name.Draw(t, "member")
 	}
 	for i := range p.Victims {
 		p.Victims[i].Key, p.Victims[i].Job = name.Draw(t, "task"), name.Draw(t, "its job")
@@ -137,10 +136,10 @@ func evictionHolds(t *rapid.T) {
 		require.NoError(t, json.Unmarshal([]byte(e.Text), &back))
 		require.Equal(t, []string{p.Victims[i].Key, p.Victims[i].Job, way}, []string{back.Task, back.Job, back.Way})
 		require.Equal(t, e.Task, back.Task)
-		require.Equal(t, []string{p.Job.Key, p.Job.Application}, []string{back.Preemptor.Job, back.Preemptor.Application})
-		require.Equal(t, p.Job.Priority, back.Preemptor.Priority)
+		require.Equal(t, []string{p.Ask.Key, p.Ask.Application}, []string{back.Preemptor.Job, back.Preemptor.Application})
+		require.Equal(t, p.Ask.Priority, back.Preemptor.Priority)
 		if i == 0 {
-			require.Equal(t, []string{p.Job.Members[1].Key, p.Job.Members[3].Key}, back.Preemptor.Members)
+			require.Equal(t, []string{p.Ask.Members[1].Key, p.Ask.Members[3].Key}, back.Preemptor.Members)
 		}
 		require.NotContains(t, e.Why, "\n")
 		require.Equal(t, -1, strings.IndexFunc(e.Why, func(r rune) bool { return r < ' ' }), "%q", e.Why)

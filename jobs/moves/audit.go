@@ -30,8 +30,10 @@ type Auditor struct {
 func (a *Auditor) Audit(moves *Plan, p *victims.Plan, now time.Time) []victims.Violation {
 	x := judge{Options: a.Options, stops: p.Victims, charge: victims.Charge{
 		Of: "ask", Cluster: a.Asks.Cluster, Options: a.Asks.Options, Now: now, Ask: p.Ask,
-		Wants: []victims.Want{{Member: *p.Ask.Question(a.Asks.Cluster, now).Member, Node: p.Node}},
 	}}
+	for _, at := range p.Places {
+		x.charge.Wants = append(x.charge.Wants, victims.Want{Member: *p.Ask.Question(a.Asks.Cluster, now).Member, Node: at.Node})
+	}
 	return x.all(a, moves, func(c *victims.Cluster) []victims.Violation {
 		original := a.Asks.Cluster
 		defer func() { a.Asks.Cluster = original }()
@@ -41,13 +43,13 @@ func (a *Auditor) Audit(moves *Plan, p *victims.Plan, now time.Time) []victims.V
 }
 
 // AuditJob returns the laws that moves and a plan for a job break.
-func (a *Auditor) AuditJob(moves *Plan, p *jobs.Plan, now time.Time) []victims.Violation {
-	job := &p.Job
+func (a *Auditor) AuditJob(moves *Plan, p *victims.Plan, now time.Time) []victims.Violation {
+	job := &p.Ask
 	x := judge{Options: a.Options, stops: p.Victims, charge: victims.Charge{
 		Of: "job", Cluster: a.Jobs.Cluster, Options: a.Jobs.Options, Now: now, Ask: *job,
 	}}
 	x.charge.Ask.Job = job.Key
-	for _, at := range p.Placements {
+	for _, at := range p.Places {
 		if 0 <= at.Member && at.Member < len(job.Members) && !at.Extra {
 			x.charge.Wants = append(x.charge.Wants, victims.Want{Member: job.Member(at.Member), Index: at.Member, Node: at.Node})
 		}

@@ -115,14 +115,14 @@ func (r run) ask(t *testing.T) (moves.Plan, victims.Decision) {
 	return plan, d
 }
 
-func (r run) job(t *testing.T, members int) (moves.Plan, jobs.Decision) {
+func (r run) job(t *testing.T, members int) (moves.Plan, victims.Decision) {
 	p := moves.Planner{Jobs: &jobs.Planner{Cluster: r.h.c, Options: r.options()}}
 	world.LetMove(r.h.c, 0, nil)
 	j := victims.Ask{Key: "job", Queue: r.h.ask.Queue, Priority: r.h.ask.Priority}
 	for i := range members {
 		j.Members = append(j.Members, victims.Member{Key: fmt.Sprint("m", i), Size: r.h.ask.Size})
 	}
-	var d jobs.Decision
+	var d victims.Decision
 	plan, err := p.DecideJob(&d, &j, world.Epoch)
 	require.NoError(t, err)
 	return plan, d

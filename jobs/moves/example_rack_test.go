@@ -42,7 +42,7 @@ func ExamplePlanner_DecideJob() {
 	job := victims.Ask{Key: "llm", Queue: hero, DomainDepth: 1, Members: []victims.Member{
 		{Key: "llm-0", Size: resources.Vector{8}}, {Key: "llm-1", Size: resources.Vector{8}},
 	}}
-	var d jobs.Decision
+	var d victims.Decision
 	plan, err := p.DecideJob(&d, &job, now)
 	check(err)
 	fmt.Print(plan.Describe(cluster), d.Describe(cluster))

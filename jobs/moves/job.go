@@ -13,7 +13,7 @@ import (
 
 // aloneForJob tries, in one domain after the other, to make room for each member by moves
 // alone.
-func (w *way[D]) aloneForJob() error {
+func (w *way) aloneForJob() error {
 	w.proven = false
 	for _, area := range w.areas() {
 		p := w.packing()
@@ -31,7 +31,7 @@ func (w *way[D]) aloneForJob() error {
 }
 
 // areas lists the nodes of each domain of the job's depth: all are in one of depth 0.
-func (w *way[D]) areas() (areas [][]victims.NodeID) {
+func (w *way) areas() (areas [][]victims.NodeID) {
 	rows := map[string]int{}
 	for n := range w.c.Nodes() {
 		d := w.c.NodeView(n).Domains

@@ -44,7 +44,7 @@ func forJobs(c *victims.Cluster) moves.Planner {
 }
 
 // decideJob decides about a job.
-func decideJob(t *testing.T, p *moves.Planner, j *world.Job) (plan moves.Plan, d jobs.Decision) {
+func decideJob(t *testing.T, p *moves.Planner, j *world.Job) (plan moves.Plan, d victims.Decision) {
 	job := jobOf(t, p.Jobs.Cluster, j)
 	plan, err := p.DecideJob(&d, &job, world.Epoch)
 	require.NoError(t, err)
@@ -81,11 +81,11 @@ func propertyJob(t *rapid.T) {
 	p.Any, p.MaxMoved = rapid.Bool().Draw(t, "any"), rapid.Int64Range(0, 2).Draw(t, "most")
 
 	version := c.Version()
-	var d jobs.Decision
+	var d victims.Decision
 	plan, err := p.DecideJob(&d, &job, k.Options.Now)
 	require.NoError(t, err)
 	require.Equal(t, version, c.Version())
-	var without jobs.Decision
+	var without victims.Decision
 	require.NoError(t, p.Jobs.Decide(&without, &job, k.Options.Now))
 	say := fmt.Sprintf("%s%swithout moves %s%v", plan.Describe(c), d.Describe(c), without.Describe(c), k)
 	require.LessOrEqual(t, d.Outcome, without.Outcome, say)
@@ -139,7 +139,7 @@ func TestDecideJob_Rack(t *testing.T) {
 	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Domain: 1, Members: []world.Member{{Key: "a1", Size: gpu(8)}, {Key: "a2", Size: gpu(8)}}})
 	require.Equal(t, "b3 moves from n3 to n1\n", plan.Describe(c))
 	require.Equal(t, victims.Preempts, d.Outcome)
-	for _, at := range d.Plan.Placements {
+	for _, at := range d.Plan.Places {
 		require.Contains(t, []string{"n3", "n4"}, at.NodeName)
 	}
 	require.NoError(t, c.Apply(plan.AddTo(d.Plan.Change())))

@@ -31,7 +31,7 @@ func TestDecide_Fragments(t *testing.T) {
 	require.Equal(t, victims.Preempts, d.Outcome, d.Describe(c))
 	require.Len(t, d.Moves, 1)
 	require.Equal(t, "b1", d.Moves[0].Key)
-	require.Equal(t, "n1", d.Decision.Plan.Place)
+	require.Equal(t, "n1", d.Decision.Plan.Places[0].NodeName)
 	require.True(t, d.Proven)
 	require.Equal(t, version, c.Version())
 	audit := moves.Auditor{Asks: &victims.Auditor{Cluster: c}, Options: p.Options}
@@ -277,7 +277,7 @@ func kind(d *decision) string { return fmt.Sprint(d.Outcome, len(d.Moves) > 0) }
 
 // worse compares who stops: others before the own leaf.
 func worse(a, b *decision) int {
-	if own := a.Decision.Plan.OwnLeaf; own != b.Decision.Plan.OwnLeaf {
+	if own := a.Decision.Plan.WithinQueue; own != b.Decision.Plan.WithinQueue {
 		return map[bool]int{true: 1, false: -1}[own]
 	}
 	x, y := a.Decision.Plan.Cost, b.Decision.Plan.Cost

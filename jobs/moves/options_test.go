@@ -111,7 +111,7 @@ func (x *choice) gang(t *testing.T, o victims.Options, members int) string {
 	for i := range members {
 		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("m", i)})
 	}
-	var d jobs.Decision
+	var d victims.Decision
 	require.NoError(t, (&jobs.Planner{Cluster: x.c, Options: o}).Decide(&d, &job, optionsNow))
 	return x.said(d.Outcome, d.Refusal.Reason, d.Plan.Victims, d.Plan.Proof)
 }

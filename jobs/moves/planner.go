@@ -113,7 +113,7 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 	observe := a.Observe
 	a.Observe = nil // of trials
 	defer func() { a.Observe = observe }()
-	x := subject[victims.Decision]{
+	x := subject{
 		best:   dst,
 		decide: func(d *victims.Decision) error { return a.Decide(d, ask, now) },
 		trial: func(d *victims.Decision, c *victims.Cluster, only victims.NodeID, stop func() bool) error {
@@ -122,13 +122,6 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 			a.Cluster, a.Stop = c, stop
 			a.Filter = func(q *victims.Question) bool { return q.Node == only && (filter == nil || filter(q)) }
 			return a.Decide(d, ask, now)
-		},
-		read: func(d *victims.Decision) answer {
-			return answer{
-				outcome: d.Outcome, cause: &d.Refusal.Cause, cost: d.Plan.Cost, proof: d.Plan.Proof,
-				victims: d.Plan.Victims, nodes: []victims.NodeID{d.Plan.Node}, version: &d.Plan.Version,
-				second: d.Plan.OwnLeaf && ask.RequiredNode == "", steps: d.Plan.Steps + d.Refusal.Steps,
-			}
 		},
 	}
 	q := question{
@@ -148,29 +141,19 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 
 // DecideJob is Decide for a job. Its required members are given places one by one, the
 // largest first, each with the cheapest moves, in one domain after the other.
-func (p *Planner) DecideJob(dst *jobs.Decision, job *victims.Ask, now time.Time) (plan Plan, err error) {
+func (p *Planner) DecideJob(dst *victims.Decision, job *victims.Ask, now time.Time) (plan Plan, err error) {
 	j := p.Jobs
-	x := subject[jobs.Decision]{
+	observe := j.Observe
+	j.Observe = nil // of trials
+	defer func() { j.Observe = observe }()
+	x := subject{
 		best:   dst,
-		decide: func(d *jobs.Decision) error { return j.Decide(d, job, now) },
-		trial: func(d *jobs.Decision, c *victims.Cluster, _ victims.NodeID, stop func() bool) error {
+		decide: func(d *victims.Decision) error { return j.Decide(d, job, now) },
+		trial: func(d *victims.Decision, c *victims.Cluster, _ victims.NodeID, stop func() bool) error {
 			cluster, before := j.Cluster, j.Stop
 			defer func() { j.Cluster, j.Stop = cluster, before }()
 			j.Cluster, j.Stop = c, stop
 			return j.Decide(d, job, now)
-		},
-		read: func(d *jobs.Decision) answer {
-			a := answer{
-				outcome: d.Outcome, cause: &d.Refusal.Cause, cost: d.Plan.Cost, proof: d.Plan.Proof,
-				victims: d.Plan.Victims, version: &d.Plan.Version,
-				second: d.Plan.OwnLeaf && !j.ByPriority, steps: d.Plan.Steps + d.Refusal.Steps,
-			}
-			for i := range d.Plan.Placements {
-				if at := &d.Plan.Placements[i]; !at.Extra {
-					a.nodes = append(a.nodes, at.Node)
-				}
-			}
-			return a
 		},
 	}
 	asks := *job
@@ -183,6 +166,9 @@ func (p *Planner) DecideJob(dst *jobs.Decision, job *victims.Ask, now time.Time)
 	err = run(&p.search, &x, &q, &plan)
 	if len(plan.Moves) > 0 {
 		dst.Outcome = victims.Preempts
+	}
+	if err == nil && observe != nil {
+		observe(dst)
 	}
 	return plan, err
 }
@@ -247,20 +233,19 @@ type member struct {
 }
 
 // A subject is an ask or a job: the best decision about it, and another one.
-type subject[D any] struct {
-	best   *D
-	other  D
-	decide func(*D) error
+type subject struct {
+	best   *victims.Decision
+	other  victims.Decision
+	decide func(*victims.Decision) error
 	// trial decides over a cluster in which some tasks move: of an ask, for one node. stop
 	// ends it.
-	trial func(d *D, c *victims.Cluster, only victims.NodeID, stop func() bool) error
-	read  func(*D) answer
+	trial func(d *victims.Decision, c *victims.Cluster, only victims.NodeID, stop func() bool) error
 }
 
 // An answer is what moves have to know of a decision.
 type answer struct {
 	outcome victims.Outcome
-	cause   *victims.Cause
+	cause   *victims.Refusal
 	cost    victims.Cost
 	proof   victims.Proof
 	victims []victims.Victim
@@ -268,6 +253,21 @@ type answer struct {
 	version *victims.Version
 	second  bool // it takes from the own leaf, or branch, what others have not
 	steps   int64
+}
+
+// read returns what moves have to know of a decision.
+func (q *question) read(d *victims.Decision) answer {
+	a := answer{
+		outcome: d.Outcome, cause: &d.Refusal, cost: d.Plan.Cost, proof: d.Plan.Proof,
+		victims: d.Plan.Victims, version: &d.Plan.Version,
+		second: d.Plan.WithinQueue && !q.byPriority && q.ask.RequiredNode == "", steps: d.Plan.Steps + d.Refusal.Steps,
+	}
+	for i := range d.Plan.Places {
+		if at := &d.Plan.Places[i]; !at.Extra {
+			a.nodes = append(a.nodes, at.Node)
+		}
+	}
+	return a
 }
 
 // proven reports whether nothing better was possible.

@@ -213,7 +213,7 @@ func TestDecide_Panic(t *testing.T) {
 	require.Nil(t, p.Asks.Stop)
 	require.True(t, p.Asks.Filter(new(victims.Question)), "filter and cluster are the caller's again")
 	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(4)}}})
-	require.PanicsWithValue(t, "of the caller", func() { _, _ = p.DecideJob(new(jobs.Decision), &job, world.Epoch) })
+	require.PanicsWithValue(t, "of the caller", func() { _, _ = p.DecideJob(new(victims.Decision), &job, world.Epoch) })
 	require.True(t, p.Jobs.Filter(new(victims.Question)), "filter and cluster are the caller's again")
 	require.Equal(t, before, c.Version())
 	require.Equal(t, 1, c.TaskLen())

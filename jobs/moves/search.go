@@ -73,11 +73,11 @@ type search struct {
 }
 
 // run decides without moves, and then looks for moves that make the answer better.
-func run[D any](s *search, x *subject[D], q *question, m *Plan) error {
+func run(s *search, x *subject, q *question, m *Plan) error {
 	if err := x.decide(x.best); err != nil {
 		return err
 	}
-	a := x.read(x.best)
+	a := q.read(x.best)
 	m.Proven, m.Steps = a.proven(), a.steps
 	entitled := q.entitled()
 	if !a.opens() || !entitled && !q.Any {
@@ -86,14 +86,14 @@ func run[D any](s *search, x *subject[D], q *question, m *Plan) error {
 	s.reset(q)
 	s.allow(a.steps)
 	s.entitled, s.proven = entitled, m.Proven
-	w := way[D]{search: s, x: x, m: m}
+	w := way{search: s, x: x, m: m}
 	err := w.look()
 	m.Steps += s.meter.Used
 	if err != nil {
 		return err
 	}
 	m.Proven = s.proven && !s.meter.Over()
-	if best := x.read(x.best); best.outcome == victims.Refused {
+	if best := q.read(x.best); best.outcome == victims.Refused {
 		best.cause.Proven = best.cause.Proven && m.Proven
 		best.cause.Help.Anything(q.c)
 	}

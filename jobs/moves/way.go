@@ -12,15 +12,15 @@ import (
 )
 
 // A way is the search for moves for a subject.
-type way[D any] struct {
+type way struct {
 	*search
-	x *subject[D]
+	x *subject
 	m *Plan
 }
 
 // attempt decides in the cluster in which some tasks move, for an ask about one node, and
 // keeps the answer if it is better than the best so far.
-func (w *way[D]) attempt(n victims.NodeID, set []Move) (better bool, err error) {
+func (w *way) attempt(n victims.NodeID, set []Move) (better bool, err error) {
 	if len(set) == 0 || !w.moderate(moved(set)) {
 		return false, nil
 	}
@@ -33,7 +33,7 @@ func (w *way[D]) attempt(n victims.NodeID, set []Move) (better bool, err error) 
 	if decided, err := w.trial(n, &found); !decided || err != nil {
 		return false, err
 	}
-	a := w.x.read(&w.x.other)
+	a := w.read(&w.x.other)
 	w.proven = w.proven && a.proven()
 	if a.outcome == victims.Refused {
 		return false, nil
@@ -43,17 +43,17 @@ func (w *way[D]) attempt(n victims.NodeID, set []Move) (better bool, err error) 
 		return w.attempt(n, some)
 	}
 	found.cost = w.costOf(found.Moves, &a)
-	if best := w.x.read(w.x.best); best.outcome != victims.Refused && w.against(&a, &found, &best) >= 0 {
+	if best := w.read(w.x.best); best.outcome != victims.Refused && w.against(&a, &found, &best) >= 0 {
 		return false, nil
 	}
 	*w.x.best, w.x.other = w.x.other, *w.x.best
-	*w.x.read(w.x.best).version = w.c.Version()
+	*w.read(w.x.best).version = w.c.Version()
 	w.m.Moves, w.m.cost = found.Moves, found.cost
 	return true, nil
 }
 
 // trial decides over a copy of the cluster in which some tasks move, and takes the moves back.
-func (w *way[D]) trial(n victims.NodeID, m *Plan) (decided bool, err error) {
+func (w *way) trial(n victims.NodeID, m *Plan) (decided bool, err error) {
 	w.payTrial(m.Moves)
 	if w.blocks(m.Moves) {
 		return false, nil
@@ -71,7 +71,7 @@ func (w *way[D]) trial(n victims.NodeID, m *Plan) (decided bool, err error) {
 	if err := w.x.trial(&w.x.other, c, n, w.stopTrial()); err != nil {
 		return false, err
 	}
-	steps := w.x.read(&w.x.other).steps // it has asked itself whether to stop
+	steps := w.read(&w.x.other).steps // it has asked itself whether to stop
 	w.meter.Left, w.meter.Used = w.meter.Left-steps, w.meter.Used+steps
 	return true, nil
 }
@@ -138,7 +138,7 @@ func levels(c victims.Cost) victims.Cost {
 
 // against compares an answer with moves to the best so far: work of others before the own leaf,
 // who stops, who moves, the rest of the cost, keys. The cost of stopping nobody is the least.
-func (w *way[D]) against(a *answer, moved *Plan, best *answer) int {
+func (w *way) against(a *answer, moved *Plan, best *answer) int {
 	if a.second != best.second {
 		if best.second {
 			return -1
@@ -155,7 +155,7 @@ func (w *way[D]) against(a *answer, moved *Plan, best *answer) int {
 // look tries sets of movers: all of them in small clusters. Else movers alone; if there is no
 // plan, or one of the own leaf only, movers for whom others stop as well; and victims of a plan
 // without moves. If no node has anything free there are none.
-func (w *way[D]) look() error {
+func (w *way) look() error {
 	if w.rules.Blockers == nil && resources.Positive(w.most) == 0 {
 		return nil
 	}
@@ -172,12 +172,12 @@ func (w *way[D]) look() error {
 			return err
 		}
 	}
-	best := w.x.read(w.x.best)
+	best := w.read(w.x.best)
 	if (best.outcome == victims.Refused || best.second) && w.entitled && !w.job {
 		if err := w.mixed(); err != nil {
 			return err
 		}
-		best = w.x.read(w.x.best)
+		best = w.read(w.x.best)
 	}
 	if best.outcome == victims.Preempts && len(w.m.Moves) == 0 {
 		return w.spare(&best)
@@ -186,7 +186,7 @@ func (w *way[D]) look() error {
 }
 
 // small reports whether all sets of units of each host can be tried.
-func (w *way[D]) small() bool {
+func (w *way) small() bool {
 	if len(w.hosts) > exactSets {
 		return false
 	}
@@ -200,7 +200,7 @@ func (w *way[D]) small() bool {
 }
 
 // every tries every set of units of each host.
-func (w *way[D]) every() error {
+func (w *way) every() error {
 	for _, n := range w.hosts {
 		units := w.unitsOn(n).units
 		for set := 1; set < 1<<len(units); set++ {
@@ -223,7 +223,7 @@ func (w *way[D]) every() error {
 }
 
 // alone tries the cheapest sets of movers that make room by themselves on a node.
-func (w *way[D]) alone() error {
+func (w *way) alone() error {
 	m, p := &w.members[0], w.packing()
 	w.proven = false
 	w.listNear(w.hosts, m, p)
@@ -236,7 +236,7 @@ func (w *way[D]) alone() error {
 }
 
 // spare moves those victims of a plan that find a place.
-func (w *way[D]) spare(best *answer) error {
+func (w *way) spare(best *answer) error {
 	p := w.packing()
 	for _, n := range best.nodes {
 		p.shut[n] = true
@@ -266,7 +266,7 @@ func (w *way[D]) spare(best *answer) error {
 
 // mixed lets all of a node move that can, has others stop for the rest, and takes back who
 // need not move. It does so on the nodes on which the ask lacks least.
-func (w *way[D]) mixed() error {
+func (w *way) mixed() error {
 	for i := range min(len(w.near.nodes), mixedNodes) {
 		p := w.packing()
 		p.clearing = w.near.at(i).node
@@ -289,10 +289,10 @@ func (w *way[D]) mixed() error {
 
 // giveBack decides about moves from a node, and again without those that the ask can do
 // without, until it needs all of them. What the caller refuses then it may need after all.
-func (w *way[D]) giveBack(n victims.NodeID, set []Move) error {
+func (w *way) giveBack(n victims.NodeID, set []Move) error {
 	better, err := w.attempt(n, set)
 	for better && err == nil {
-		best := w.x.read(w.x.best)
+		best := w.read(w.x.best)
 		idle := w.idle(n, &best)
 		better = false
 		for ; len(idle) > 0 && !better && err == nil; idle = idle[:len(idle)/2] {
@@ -304,7 +304,7 @@ func (w *way[D]) giveBack(n victims.NodeID, set []Move) error {
 
 // idle lists movers without which the ask has room on the node of the best answer just so.
 // Gangs move on.
-func (w *way[D]) idle(n victims.NodeID, best *answer) (ids []victims.TaskID) {
+func (w *way) idle(n victims.NodeID, best *answer) (ids []victims.TaskID) {
 	room := w.c.ComingFree(nil, n)
 	for i := range w.m.Moves {
 		if v := &w.m.Moves[i]; v.From == n {

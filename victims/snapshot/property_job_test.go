@@ -84,7 +84,7 @@ func TestTake_Job_SameAnswer(t *testing.T) {
 			return
 		}
 		said++
-		var d jobs.Decision
+		var d victims.Decision
 		require.NoError(t, s.JobPlanner.Decide(&d, &s.Jobs[0], s.Now))
 		if d.Outcome == victims.Preempts {
 			plans++

@@ -6,7 +6,6 @@ import (
 	"bytes"
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
@@ -43,7 +42,7 @@ type Run struct {
 type Step struct {
 	Ask   *victims.Decision
 	Quota *quota.Outcome
-	Job   *jobs.Decision
+	Job   *victims.Decision
 	Moves moves.Plan // who moves for the ask or the job
 }
 

@@ -168,7 +168,7 @@ func (j *Job) Broken(p *Placed) string {
 }
 
 // Read reads a planner's plan. It says what is wrong with it, or "".
-func (j *Job) Read(plan *jobs.Plan) (p Placed, wrong string) {
+func (j *Job) Read(plan *victims.Plan) (p Placed, wrong string) {
 	set, err := j.Facts.Find(plan.Victims)
 	if err != nil {
 		return p, err.Error()
@@ -177,7 +177,7 @@ func (j *Job) Read(plan *jobs.Plan) (p Placed, wrong string) {
 	for range j.Classes {
 		p.At = append(p.At, make([]int, len(j.Facts.Free)))
 	}
-	for _, x := range plan.Placements {
+	for _, x := range plan.Places {
 		if x.Member < len(j.ClassOf) {
 			p.At[j.ClassOf[x.Member]][j.Facts.At(x.Node)]++
 		}
@@ -190,8 +190,8 @@ func (j *Job) Read(plan *jobs.Plan) (p Placed, wrong string) {
 }
 
 // Plan writes a plan as the library has it.
-func (j *Job) Plan(c *victims.Cluster, p *Placed) jobs.Plan {
-	plan := jobs.Plan{Job: *j.source, Victims: j.Facts.Victims(c, p.Victims)}
+func (j *Job) Plan(c *victims.Cluster, p *Placed) victims.Plan {
+	plan := victims.Plan{Ask: *j.source, Victims: j.Facts.Victims(c, p.Victims)}
 	left := make([][]int, len(p.At))
 	for k := range left {
 		left[k] = slices.Clone(p.At[k])
@@ -203,7 +203,7 @@ func (j *Job) Plan(c *victims.Cluster, p *Placed) jobs.Plan {
 		}
 		left[k][n]--
 		id := j.Facts.Nodes[n]
-		plan.Placements = append(plan.Placements, victims.Place{Member: m, Key: j.source.Members[m].Key, Node: id, NodeName: c.NodeName(id)})
+		plan.Places = append(plan.Places, victims.Place{Member: m, Key: j.source.Members[m].Key, Node: id, NodeName: c.NodeName(id)})
 	}
 	return plan
 }

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -21,7 +20,7 @@ func (c *core) audit(now time.Time) {
 	}
 	found := c.auditor.Audit(nil, &d.Plan, now)
 	if tell(c.log.WithValues("pod", d.Plan.Ask.Name), "Plan breaks a law", found); len(found) > 0 {
-		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Cause: victims.Cause{Reason: victims.Unlawful}}
+		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Reason: victims.Unlawful}
 	}
 }
 
@@ -33,8 +32,8 @@ func (c *core) auditGang(now time.Time) {
 		return
 	}
 	found := c.jobAuditor.Audit(nil, &d.Plan, now)
-	if tell(c.log.WithValues("podGroup", d.Plan.Job.Key), "Plan for a group breaks a law", found); len(found) > 0 {
-		d.Outcome, d.Refusal = victims.Refused, jobs.Refusal{Cause: victims.Cause{Reason: victims.Unlawful}}
+	if tell(c.log.WithValues("podGroup", d.Plan.Ask.Key), "Plan for a group breaks a law", found); len(found) > 0 {
+		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Reason: victims.Unlawful}
 	}
 }
 
@@ -51,16 +50,16 @@ func tell(log klog.Logger, message string, found []victims.Violation) {
 // planner has audited it: with others a victim may be one too many, for example.
 func (c *core) settle(places map[string]string, now time.Time) {
 	plan := &c.jobDecision.Plan
-	before := slices.Clone(plan.Placements)
-	for i := range plan.Placements {
-		p := &plan.Placements[i]
-		place := places[plan.Job.Members[p.Member].Key]
+	before := slices.Clone(plan.Places)
+	for i := range plan.Places {
+		p := &plan.Places[i]
+		place := places[plan.Ask.Members[p.Member].Key]
 		if id, ok := c.cluster.LookupNode(place); ok {
 			p.Node, p.NodeName = id, place
 		}
 	}
 	if found := c.jobAuditor.Audit(nil, plan, now); len(found) > 0 {
-		c.log.V(2).Info("Places of the scheduler not taken", "podGroup", plan.Job.Key, "violation", found[0])
-		plan.Placements = before
+		c.log.V(2).Info("Places of the scheduler not taken", "podGroup", plan.Ask.Key, "violation", found[0])
+		plan.Places = before
 	}
 }

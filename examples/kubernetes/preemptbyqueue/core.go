@@ -62,7 +62,7 @@ type core struct {
 
 	jobPlanner  jobs.Planner
 	jobAuditor  jobs.Auditor
-	jobDecision jobs.Decision
+	jobDecision victims.Decision
 	gang        *gang // that is being decided
 
 	quotas quotas

@@ -72,7 +72,7 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	}
 	switch {
 	case d.Outcome == victims.Refused && d.Refusal.Reason == victims.InFlight,
-		d.Outcome != victims.Refused && len(d.Plan.Placements) == 0: // the minimum has places already
+		d.Outcome != victims.Refused && len(d.Plan.Places) == 0: // the minimum has places already
 		return g.nominations(), fwk.NewStatus(fwk.Success, g.toldBefore(line))
 	case d.Outcome == victims.Refused:
 		g.refuse(now)

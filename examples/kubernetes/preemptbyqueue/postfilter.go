@@ -141,7 +141,7 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 	}
 	c.countDecision(d.Outcome, d.Refusal.Reason, c.queueOf(pod))
 	if d.Outcome == victims.Refused {
-		return pl.refuse(pod, &d.Refusal.Cause, line, now)
+		return pl.refuse(pod, &d.Refusal, line, now)
 	}
 	countPlan(d.Outcome, d.Plan.Proof, d.Plan.Victims)
 	if c.args.DryRun {
@@ -151,7 +151,7 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 	e := pl.eviction(pod)
 	e.addMovers(c.cycle)
 	if c.cycle.took { // whoever was to tell them may fail
-		e.addMarked(pl.handle, c.cluster, d.Plan.Node)
+		e.addMarked(pl.handle, c.cluster, d.Plan.Places[0].Node)
 	}
 	change := (&moves.Plan{Moves: c.cycle.moves}).AddTo(d.Plan.Change())
 	if err := c.cluster.Apply(change); err != nil {
@@ -165,8 +165,8 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 		upstream.PreemptionVictims.Observe(float64(len(e.victims)))
 		pl.start(e)
 	}
-	c.wake([]*v1.Pod{pod}, pl.patience(d.Outcome, d.Plan.Place))
-	return framework.NewPostFilterResultWithNominatedNode(d.Plan.Place), fwk.NewStatus(fwk.Success, line)
+	c.wake([]*v1.Pod{pod}, pl.patience(d.Outcome, d.Plan.Places[0].NodeName))
+	return framework.NewPostFilterResultWithNominatedNode(d.Plan.Places[0].NodeName), fwk.NewStatus(fwk.Success, line)
 }
 
 // promise tells Filter of the grants of a plan that was applied, and notes its victims. If
@@ -184,7 +184,7 @@ func (c *core) promise(e *eviction, of []victims.Victim, now time.Time) bool {
 }
 
 // refuse says no. A pod in flight keeps its place, and another one loses its nomination.
-func (pl *Plugin) refuse(pod *v1.Pod, r *victims.Cause, line string, now time.Time) (*fwk.PostFilterResult, *fwk.Status) {
+func (pl *Plugin) refuse(pod *v1.Pod, r *victims.Refusal, line string, now time.Time) (*fwk.PostFilterResult, *fwk.Status) {
 	c, place := pl.core, ""
 	if r.Reason == victims.InFlight {
 		if c.cycle.out {

@@ -67,7 +67,7 @@ func (g *gang) planInTurn(ctx context.Context, e *eviction) (of []victims.Victim
 			continue
 		}
 		plan := &c.decision.Plan
-		defer y.unreserve(plan.Place)
+		defer y.unreserve(plan.Places[0].NodeName)
 		if len(e.keys) == 0 {
 			e.note = c.entitlement(&ask)
 		}
@@ -100,15 +100,15 @@ func (y *cycle) choose(ask *victims.Ask) (found bool, err error) {
 			return false, err
 		}
 		plan := &c.decision.Plan
-		status := y.reserve(plan.Place)
+		status := y.reserve(plan.Places[0].NodeName)
 		if status.IsSuccess() {
 			return true, nil
 		}
-		y.unreserve(plan.Place) // some have accepted it
+		y.unreserve(plan.Places[0].NodeName) // some have accepted it
 		if y.said == nil {
 			y.said = map[victims.NodeID]*fwk.Status{}
 		}
-		y.said[plan.Node] = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, status.Reasons()...)
+		y.said[plan.Places[0].Node] = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, status.Reasons()...)
 	}
 	return false, nil
 }
@@ -135,12 +135,12 @@ func (g *gang) play(snapshot fwk.MutableSnapshotSharedLister, e *eviction, pod *
 		}
 	}
 	placed := pod.DeepCopy()
-	placed.Spec.NodeName = plan.Place
+	placed.Spec.NodeName = plan.Places[0].NodeName
 	info, err := framework.NewPodInfo(placed)
 	if err != nil {
 		return err
 	}
-	return snapshot.AddPod(info, plan.Place)
+	return snapshot.AddPod(info, plan.Places[0].NodeName)
 }
 
 // missing returns how many pods the minimum of a gang lacks. A basic group has no minimum.

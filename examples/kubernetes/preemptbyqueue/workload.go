@@ -120,7 +120,7 @@ func (c *core) mayShare() bool {
 	}
 	switch d.Outcome {
 	case victims.Preempts:
-		return !d.Plan.OwnLeaf
+		return !d.Plan.WithinQueue
 	case victims.Refused:
 		if d.Refusal.Reason != "no-victims" || d.Count() != nil {
 			return false
@@ -321,7 +321,7 @@ func (w *workload) carryOut(now time.Time) (*fwk.PostFilterResult, *fwk.Status) 
 	time.AfterFunc(time.Millisecond, func() { c.activate(others) })
 	for i := range w.joint.Refused {
 		if r := &w.joint.Refused[i]; w.pods[r.Ask] == own {
-			return w.plugin.refuse(own, &r.Refusal.Cause, line, now)
+			return w.plugin.refuse(own, &r.Refusal, line, now)
 		}
 	}
 	id, _ := c.cluster.LookupGrant(key(own))
@@ -339,7 +339,7 @@ func (w *workload) tell() (line string) {
 	}
 	for i := range w.joint.Parts {
 		part := &w.joint.Parts[i]
-		d := &jobs.Decision{Outcome: part.Outcome, Plan: part.Plan}
+		d := &victims.Decision{Outcome: part.Outcome, Plan: part.Plan}
 		if l := log(w.own.ctx).V(2); l.Enabled() {
 			l.Info("Decided together", "pod", klog.KObj(w.own.pod), "outcome", d.Outcome, "decision", d.Describe(c.cluster))
 		}
@@ -360,7 +360,7 @@ func (w *workload) eviction() (e *eviction, of []victims.Victim, patience time.D
 	e = &eviction{note: w.note, kind: string(fwk.PodKeyType)}
 	for i := range w.joint.Parts {
 		part := &w.joint.Parts[i]
-		for _, at := range part.Plan.Placements {
+		for _, at := range part.Plan.Places {
 			pod := w.pods[part.Asks[at.Member]]
 			e.keys, e.pods = append(e.keys, at.Key), append(e.pods, pod.DeepCopy())
 			patience = max(patience, w.plugin.patience(part.Outcome, at.NodeName))

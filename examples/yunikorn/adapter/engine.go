@@ -82,7 +82,7 @@ func (p *Preemptor) tryLibrary() (*AllocationResult, bool) {
 		p.application.notifyRMAllocationReleased(gone, si.TerminationType_PREEMPTED_BY_SCHEDULER,
 			"preempting allocations to free up resources to run ask: "+p.ask.GetAllocationKey())
 	}
-	return newReservedAllocationResult(d.Plan.Place, p.ask), true
+	return newReservedAllocationResult(d.Plan.Places[0].NodeName, p.ask), true
 }
 
 // mark marks victims, all or none, and counts them in their queues.

@@ -223,7 +223,7 @@ func (m *mirror) apply(q *question, p *pv.Plan) {
 	if err := m.cluster.Apply(p.Change()); err != nil {
 		EngineStats.failed(err)
 	} else if k := kept[q.root]; k != nil && m == &k.mirror {
-		i := slices.IndexFunc(k.nodes, func(n *Node) bool { return n.NodeID == p.Place })
+		i := slices.IndexFunc(k.nodes, func(n *Node) bool { return n.NodeID == p.Places[0].NodeName })
 		k.grants[p.Ask.Key] = granted{q.ask, q.app.queue, k.nodes[i]}
 	}
 }

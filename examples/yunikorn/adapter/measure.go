@@ -202,7 +202,7 @@ func (p *Preemptor) nativeJudged() (*AllocationResult, bool) {
 	if !found {
 		return result, ok
 	}
-	plan := pv.Plan{Ask: m.asked(p.ask, p.queue), Node: id}
+	plan := pv.Plan{Ask: m.asked(p.ask, p.queue), Places: []pv.Place{{Node: id}}}
 	for key, a := range m.allocs {
 		if t, ok := m.cluster.Lookup(key); ok && a.IsPreempted() && m.cluster.State(t) == pv.Running {
 			plan.Victims = append(plan.Victims, pv.Victim{Task: t, Key: key})

@@ -68,7 +68,7 @@ func (w *oursWorld) Decide(ask *scenario.Ask) (Answer, error) {
 	if err != nil || w.d.Outcome == victims.Refused {
 		return Answer{}, err
 	}
-	answer := Answer{Node: planner.Cluster.NodeName(w.d.Plan.Node)}
+	answer := Answer{Node: planner.Cluster.NodeName(w.d.Plan.Places[0].Node)}
 	for _, v := range w.d.Plan.Victims {
 		answer.Victims = append(answer.Victims, v.Key)
 	}

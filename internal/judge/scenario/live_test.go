@@ -39,7 +39,7 @@ func TestLive(t *testing.T) {
 			require.NoError(t, planner.Decide(&d, ask, live.Now()), file)
 			want := &run.Steps[0].Asked.Decision
 			require.Equal(t, want.Outcome, d.Outcome, file)
-			require.Equal(t, want.Plan.Node, d.Plan.Node, file)
+			require.Equal(t, want.Plan.Places, d.Plan.Places, file)
 			require.Equal(t, want.Plan.Victims, d.Plan.Victims, file)
 			require.Equal(t, want.Refusal.Reason, d.Refusal.Reason, file)
 		}

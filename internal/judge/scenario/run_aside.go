@@ -67,10 +67,10 @@ func (s *Step) OwnVictims() (keys []string) {
 		}
 	}
 	switch {
-	case s.Asked != nil && s.Asked.Decision.Plan.OwnLeaf:
+	case s.Asked != nil && s.Asked.Decision.Plan.WithinQueue:
 		own(s.Asked.Victims, s.Asked.Decision.Plan.Ask.Queue)
-	case s.Placed != nil && s.Placed.Decision.Plan.OwnLeaf:
-		own(s.Placed.Victims, s.Placed.Decision.Plan.Job.Queue)
+	case s.Placed != nil && s.Placed.Decision.Plan.WithinQueue:
+		own(s.Placed.Victims, s.Placed.Decision.Plan.Ask.Queue)
 	}
 	return keys
 }

@@ -153,7 +153,7 @@ func (r *runner) follow(asked *Asked, then Then) error {
 // holds one.
 func (r *runner) runNow(p *victims.Plan) error {
 	_, err := r.cluster.AddTask(&victims.Task{
-		Key: p.Ask.Key, Application: p.Ask.Application, Queue: p.Ask.Queue, Node: p.Node,
+		Key: p.Ask.Key, Application: p.Ask.Application, Queue: p.Ask.Queue, Node: p.Places[0].Node,
 		Size: p.Ask.Size, Priority: p.Ask.Priority,
 		Created: p.Ask.PendingSince, Scheduled: r.now,
 		OptedOut: p.Ask.OptedOut, RequiredNode: p.Ask.RequiredNode != "", NonPreemptible: p.Ask.NonPreemptible,
@@ -168,20 +168,20 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 	if d.Outcome == victims.Refused {
 		result.Reason = d.Refusal.Reason
 		result.Counts = counts(d.Refusal.Counts)
-		result.ProtectedBy = r.protectedBy(&d.Refusal.Cause)
+		result.ProtectedBy = r.protectedBy(&d.Refusal)
 		result.Cause = r.cause(&d.Refusal.Root)
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
 		result.WaitsFor = d.Refusal.WaitsFor
 		return result
 	}
-	result.Node = r.cluster.Node(d.Plan.Node).Name
+	result.Node = r.cluster.Node(d.Plan.Places[0].Node).Name
 	for _, v := range d.Plan.Victims {
 		result.Victims = append(result.Victims, v.Key)
 	}
 	proven := d.Plan.Proof.Proven()
 	result.Proven, result.Proof = &proven, Proof(d.Plan.Proof.String())
-	result.Overrun, result.OwnLeaf = d.Plan.Cost.Overrun, d.Plan.OwnLeaf
+	result.Overrun, result.OwnLeaf = d.Plan.Cost.Overrun, d.Plan.WithinQueue
 	return result
 }
 
@@ -214,7 +214,7 @@ func (r *runner) cause(root *victims.Root) *Cause {
 }
 
 // protectedBy returns who protects from what was refused, or nil.
-func (r *runner) protectedBy(c *victims.Cause) *ProtectedBy {
+func (r *runner) protectedBy(c *victims.Refusal) *ProtectedBy {
 	p := &c.ProtectedBy
 	if !p.Named {
 		return nil

@@ -72,7 +72,7 @@ func TestRunExplained_Law4(t *testing.T) {
 			switch met := slices.IndexFunc(p.Law4, func(g Governed) bool { return g.Met() }); {
 			case doc.Options.JobTrigger == byPriority:
 				require.Empty(t, p.Law4, file)
-			case d.Outcome == victims.Preempts && !d.Plan.OwnLeaf:
+			case d.Outcome == victims.Preempts && !d.Plan.WithinQueue:
 				plans++
 				require.NotEmpty(t, p.Law4, file)
 				require.Equal(t, -1, met, file)

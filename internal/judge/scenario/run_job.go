@@ -23,7 +23,7 @@ import (
 // Placed is the decision about a job, with what a reader wants to know of the
 // victims, who may be gone by now.
 type Placed struct {
-	Decision jobs.Decision
+	Decision victims.Decision
 	Victims  []victims.Task // in the order of Decision.Plan.Victims; they own their sizes
 	Moves    moves.Plan     // who moves for it
 	Bounds   []JobBound     // from the leaf upwards
@@ -325,8 +325,8 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 	}
 	p := &d.Plan
 	if d.Outcome == victims.Fits {
-		for _, at := range p.Placements {
-			if err := r.addPlaced(&p.Job, at, r.now); err != nil {
+		for _, at := range p.Places {
+			if err := r.addPlaced(&p.Ask, at, r.now); err != nil {
 				return err
 			}
 		}
@@ -334,7 +334,7 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 	}
 	err := r.cluster.Apply(m.AddTo(p.Change()))
 	if err == nil { // the document says what a job needs
-		err = r.cluster.SetMinMembers(p.Job.Key, r.doc.jobMinimum(p.Job.Key))
+		err = r.cluster.SetMinMembers(p.Ask.Key, r.doc.jobMinimum(p.Ask.Key))
 	}
 	if err != nil || d.Outcome == victims.Waits || then == ThenLeave {
 		return err
@@ -347,8 +347,8 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 			return err
 		}
 	}
-	for _, at := range p.Placements {
-		if err := r.startGrant(p.Job.Members[at.Member].Key); err != nil {
+	for _, at := range p.Places {
+		if err := r.startGrant(p.Ask.Members[at.Member].Key); err != nil {
 			return err
 		}
 	}
@@ -356,24 +356,24 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 }
 
 // jobResult returns what the result document says of a decision about a job.
-func (r *runner) jobResult(i int, d *jobs.Decision) Result {
+func (r *runner) jobResult(i int, d *victims.Decision) Result {
 	p := &d.Plan
-	result := Result{Request: i, Key: p.Job.Key, Outcome: Outcome(d.Outcome.String()), Victims: []string{}}
+	result := Result{Request: i, Key: p.Ask.Key, Outcome: Outcome(d.Outcome.String()), Victims: []string{}}
 	if d.Outcome == victims.Refused {
 		result.Reason = d.Refusal.Reason
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
 		result.Counts = counts(d.Refusal.Counts)
-		result.ProtectedBy = r.protectedBy(&d.Refusal.Cause)
+		result.ProtectedBy = r.protectedBy(&d.Refusal)
 		result.Cause = r.cause(&d.Refusal.Root)
 		return result
 	}
 	proven := p.Proof == victims.ProofCost
 	result.Proven, result.Proof = &proven, Proof(p.Proof.String())
-	result.Overrun, result.OwnLeaf = p.Cost.Overrun, p.OwnLeaf
+	result.Overrun, result.OwnLeaf = p.Cost.Overrun, p.WithinQueue
 	result.Placements = make(map[string]string)
-	for _, at := range p.Placements {
-		result.Placements[p.Job.Members[at.Member].Key] = r.cluster.Node(at.Node).Name
+	for _, at := range p.Places {
+		result.Placements[p.Ask.Members[at.Member].Key] = r.cluster.Node(at.Node).Name
 	}
 	for _, v := range p.Victims {
 		result.Victims = append(result.Victims, v.Key)

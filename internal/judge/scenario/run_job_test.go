@@ -103,7 +103,7 @@ func TestRun_JobsNeedPreemptibleLabel(t *testing.T) {
 	run := mustRun(t, text)
 	require.Equal(t, []string{"j refused no-victims"}, brief(run.Report()))
 	require.Contains(t, run.Steps[0].Placed.Decision.Refusal.Counts, victims.Count{Rule: "non-preemptible", Tasks: 1})
-	require.True(t, run.Steps[0].Placed.Decision.Plan.Job.NonPreemptible)
+	require.True(t, run.Steps[0].Placed.Decision.Plan.Ask.NonPreemptible)
 }
 
 // An ask that runs says nothing of being preemptible either.

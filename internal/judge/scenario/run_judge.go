@@ -64,7 +64,7 @@ func (r *runner) judgeAsk(s *Step, q *Request) error {
 	}
 	plan := victims.Plan{Ask: d.Plan.Ask}
 	if q.Proposed.Node != "" {
-		plan.Node = r.node(q.Proposed.Node)
+		plan.Places = []victims.Place{{Node: r.node(q.Proposed.Node)}}
 	}
 	for _, ref := range q.Proposed.Victims {
 		id := r.row(ref.Key)
@@ -111,7 +111,7 @@ func (j *Judged) breaks(v victims.Violation) {
 func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
 	var planner victims.Planner
 	r.setPlanner(&planner)
-	planner.Filter = func(q *victims.Question) bool { return q.Node == plan.Node }
+	planner.Filter = func(q *victims.Question) bool { return q.Node == plan.Places[0].Node }
 	planner.Blockers, planner.Exempt = r.planner.Blockers, p.sparesOthers
 	var d victims.Decision
 	if err := planner.Decide(&d, &plan.Ask, r.now); err != nil {
@@ -145,7 +145,7 @@ func (r *runner) judgeJob(s *Step, q *Request) error {
 		j.refusal(d.Outcome, *s.Result.Proven)
 		return nil
 	}
-	plan, err := r.jobPlanOf(&d.Plan.Job, q.Proposed)
+	plan, err := r.jobPlanOf(&d.Plan.Ask, q.Proposed)
 	if err != nil {
 		return err
 	}
@@ -160,8 +160,8 @@ func (r *runner) judgeJob(s *Step, q *Request) error {
 }
 
 // jobPlanOf returns a proposal as package jobs has plans.
-func (r *runner) jobPlanOf(job *victims.Ask, p *Proposal) (*jobs.Plan, error) {
-	plan := &jobs.Plan{Job: *job}
+func (r *runner) jobPlanOf(job *victims.Ask, p *Proposal) (*victims.Plan, error) {
+	plan := &victims.Plan{Ask: *job}
 	missing := job.MinMembers // of the minimum; the members after these come further
 	if missing == 0 {
 		missing = len(job.Members)
@@ -173,11 +173,11 @@ func (r *runner) jobPlanOf(job *victims.Ask, p *Proposal) (*jobs.Plan, error) {
 	}
 	for i := range job.Members {
 		if name, ok := p.Placements[job.Members[i].Key]; ok {
-			further := len(plan.Placements) >= missing
-			plan.Placements = append(plan.Placements, victims.Place{Member: i, Node: r.node(name), Extra: further})
+			further := len(plan.Places) >= missing
+			plan.Places = append(plan.Places, victims.Place{Member: i, Node: r.node(name), Extra: further})
 		}
 	}
-	if len(plan.Placements) < len(p.Placements) {
+	if len(plan.Places) < len(p.Placements) {
 		return nil, r.notJudged(p.At.Field("placements"), "not all of these are members of the job")
 	}
 	for _, ref := range p.Victims {
@@ -193,7 +193,7 @@ func (r *runner) leaves(key string) bool {
 }
 
 // auditJob notes the laws that a plan breaks.
-func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
+func (r *runner) auditJob(j *Judged, job *Job, plan *victims.Plan) {
 	p := r.jobPlanner(job)
 	auditor := jobs.Auditor{Cluster: r.cluster, Options: p.Options}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
@@ -203,8 +203,8 @@ func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
 
 // priceJob is price for a job. Every member becomes a class of its own, which
 // may run on one node.
-func (r *runner) priceJob(j *Judged, plan *jobs.Plan, q *Request) error {
-	job := plan.Job
+func (r *runner) priceJob(j *Judged, plan *victims.Plan, q *Request) error {
+	job := plan.Ask
 	job.Members = slices.Clone(job.Members)
 	for i := range job.Members {
 		job.Members[i].Class = i
@@ -213,9 +213,9 @@ func (r *runner) priceJob(j *Judged, plan *jobs.Plan, q *Request) error {
 	planner.Exempt = q.Proposed.sparesOthers
 	planner.Filter = func(q *victims.Question) bool {
 		there := func(at victims.Place) bool { return at.Member == q.Member.Class && at.Node == q.Node }
-		return slices.ContainsFunc(plan.Placements, there)
+		return slices.ContainsFunc(plan.Places, there)
 	}
-	var d jobs.Decision
+	var d victims.Decision
 	if err := planner.Decide(&d, &job, r.now); err != nil {
 		return err
 	}

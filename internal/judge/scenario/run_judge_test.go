@@ -136,8 +136,8 @@ func ours(t *testing.T, file string, data []byte) map[int]*Proposal {
 		if s.Placed != nil {
 			plan := &s.Placed.Decision.Plan
 			p.Placements = make(map[string]string)
-			for _, at := range plan.Placements {
-				p.Placements[plan.Job.Members[at.Member].Key] = run.After.NodeName(at.Node)
+			for _, at := range plan.Places {
+				p.Placements[plan.Ask.Members[at.Member].Key] = run.After.NodeName(at.Node)
 			}
 		}
 		if p.none() && len(s.Result.Victims) == 0 {

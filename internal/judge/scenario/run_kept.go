@@ -23,12 +23,12 @@ func (r *runner) explained() bool { return r.explain != nil && r.explain(len(r.s
 func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Violation) {
 	auditor := jobs.Auditor{Cluster: r.cluster, Options: planner.Options}
 	auditor.Filter = nil // where members may run says nothing of tasks
-	plan := jobs.Plan{Job: p.Decision.Plan.Job}
+	plan := victims.Plan{Ask: p.Decision.Plan.Ask}
 	var found []victims.Violation
 	for _, id := range r.others(p.Victims) {
 		t := r.cluster.TaskView(id)
 		// An audit needs a place to begin with; which one is of no matter here.
-		plan.Placements = append(plan.Placements[:0], victims.Place{Node: t.Node})
+		plan.Places = append(plan.Places[:0], victims.Place{Node: t.Node})
 		plan.Victims = append(plan.Victims[:0], victims.Victim{Task: id, Key: t.Key})
 		found = slices.DeleteFunc(auditor.Audit(found[:0], &plan, r.now), func(v victims.Violation) bool {
 			return slices.Contains(ofPlans, v.Law)
@@ -54,7 +54,7 @@ func (r *runner) law4(p *Placed) {
 		most = resources.Max(most, most, m.Size)
 	}
 	for t := range resources.Positive(sum).All() {
-		if q, ok := tree.Governing(d.Plan.Job.Queue, t); ok {
+		if q, ok := tree.Governing(d.Plan.Ask.Queue, t); ok {
 			g, _ := tree.Guaranteed(q).Bound(t)
 			p.Law4 = append(p.Law4, Governed{t, q, g, tree.Effective(nil, q).At(t), sum.At(t) - most.At(t)})
 			p.Needy = max(p.Needy, q) // on a path the lower queue has the larger number
@@ -64,11 +64,11 @@ func (r *runner) law4(p *Placed) {
 
 // required returns the required members without a place for which victims were looked
 // for, or were not because of a law: none of a job that has room.
-func (r *runner) required(d *jobs.Decision) (members []victims.Member) {
-	job := &d.Plan.Job
+func (r *runner) required(d *victims.Decision) (members []victims.Member) {
+	job := &d.Plan.Ask
 	switch d.Outcome {
 	case victims.Preempts:
-		for _, at := range d.Plan.Placements {
+		for _, at := range d.Plan.Places {
 			if !at.Extra {
 				members = append(members, job.Members[at.Member])
 			}

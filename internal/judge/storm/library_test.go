@@ -176,12 +176,12 @@ func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 }
 
 // jobPlan returns the plan of a question without victims.
-func (l *library) jobPlan(q *question) jobs.Plan {
-	plan := jobs.Plan{Job: l.job(q)}
+func (l *library) jobPlan(q *question) victims.Plan {
+	plan := victims.Plan{Ask: l.job(q)}
 	for member, i := range numbers(q.jobs[q.job]) {
 		for n, there := range q.there {
 			if there>>i&1 == 1 {
-				plan.Placements = append(plan.Placements, victims.Place{Member: member, Node: victims.NodeID(1 + n)})
+				plan.Places = append(plan.Places, victims.Place{Member: member, Node: victims.NodeID(1 + n)})
 			}
 		}
 	}
@@ -455,7 +455,7 @@ func (l *library) lawful(t *rapid.T, w *world, ask, node int, second bool) (sets
 		if set&^w.running != 0 {
 			continue
 		}
-		p := &victims.Plan{Node: victims.NodeID(1 + node), Ask: l.ask(w, ask), Victims: l.victims(t, set)}
+		p := &victims.Plan{Places: []victims.Place{{Node: victims.NodeID(1 + node)}}, Ask: l.ask(w, ask), Victims: l.victims(t, set)}
 		if l.auditor.Audit(nil, p, time.Unix(0, 0)) == nil {
 			sets = append(sets, fmt.Sprintf("%b", set))
 		}

@@ -189,7 +189,7 @@ func (l *library) lawfulMoves(t *rapid.T, q *question, set uint64) bool {
 		p.Victims = stops
 		return a.AuditJob(&moved, &p, time.Unix(0, 0)) == nil
 	}
-	p := victims.Plan{Ask: l.ask(q.world, q.ask), Node: victims.NodeID(1 + q.there.of([]int{q.ask})[0]), Victims: stops}
+	p := victims.Plan{Ask: l.ask(q.world, q.ask), Places: []victims.Place{{Node: victims.NodeID(1 + q.there.of([]int{q.ask})[0])}}, Victims: stops}
 	return a.Audit(&moved, &p, time.Unix(0, 0)) == nil
 }
 
@@ -252,10 +252,10 @@ func (l *library) decide(t *rapid.T, q *question) (s Step, ok bool) {
 	)
 	if q.job > 0 {
 		job := l.job(q)
-		var d jobs.Decision
+		var d victims.Decision
 		plan, err = p.DecideJob(&d, &job, time.Unix(0, 0))
 		outcome, stops = d.Outcome, d.Plan.Victims
-		for _, at := range d.Plan.Placements {
+		for _, at := range d.Plan.Places {
 			if !at.Extra { // the others start in free room, later
 				s.Tasks = append(s.Tasks, number(t, at.Key))
 				s.Nodes = append(s.Nodes, int(at.Node)-1)
@@ -266,7 +266,9 @@ func (l *library) decide(t *rapid.T, q *question) (s Step, ok bool) {
 		var d victims.Decision
 		plan, err = p.Decide(&d, &ask, time.Unix(0, 0))
 		outcome, stops = d.Outcome, d.Plan.Victims
-		s.Tasks, s.Nodes = []int{q.ask}, []int{int(d.Plan.Node) - 1}
+		for _, at := range d.Plan.Places {
+			s.Tasks, s.Nodes = []int{q.ask}, []int{int(at.Node) - 1}
+		}
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func TestMapsAgrees(t *testing.T) {
 			}
 			got, ok := m.Decide(c.Tree(), &s.Ask)
 			require.True(t, ok)
-			require.Equal(t, MapPlan{c.Node(s.Decision.Plan.Node).Name, keys}, got, "%v k=%d", w, k)
+			require.Equal(t, MapPlan{c.Node(s.Decision.Plan.Places[0].Node).Name, keys}, got, "%v k=%d", w, k)
 		}
 	}
 }

@@ -152,9 +152,9 @@ func (c *Contrast) count(run *scenario.Run, of func(queue string) *Ledger) {
 			}
 		case s.Placed != nil:
 			gone, moved = s.Placed.Victims, s.Placed.Moves.Moves
-			for _, at := range s.Placed.Decision.Plan.Placements {
+			for _, at := range s.Placed.Decision.Plan.Places {
 				asker.Placed++
-				asker.Gets.addVector(schema, s.Placed.Decision.Plan.Job.Members[at.Member].Size)
+				asker.Gets.addVector(schema, s.Placed.Decision.Plan.Ask.Members[at.Member].Size)
 			}
 		default:
 			gone = s.Enforced.Victims

@@ -73,7 +73,7 @@ func Queue(run *scenario.Run, s *scenario.Step) string {
 	case s.Asked != nil:
 		return tree.Path(s.Asked.Decision.Plan.Ask.Queue)
 	case s.Placed != nil:
-		return tree.Path(s.Placed.Decision.Plan.Job.Queue)
+		return tree.Path(s.Placed.Decision.Plan.Ask.Queue)
 	default:
 		return run.Document.Requests[s.Request].EnforceQuota.Queue
 	}
