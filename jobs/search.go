@@ -36,6 +36,7 @@ type search struct {
 	// The engines.
 	pack   packer
 	spread spreader
+	fill   filler
 	grow   grower
 	all    completer
 	change exchanger
@@ -57,7 +58,7 @@ func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
 	s.partial.search, s.partial.load.jobCase = s, c
 	s.all.search, s.all.load.jobCase = s, c
-	s.spread.search, s.grow.search, s.change.search = s, s, s
+	s.spread.search, s.fill.search, s.grow.search, s.change.search = s, s, s, s
 	s.purse = -1
 }
 
@@ -100,7 +101,7 @@ func (s *search) choose() bool {
 //  1. A small case is searched completely: proof of the cost.
 //  2. Members that are alike, or few, are spread out by a dynamic programme, which is
 //     exact if nothing but nodes decides: proof of the levels.
-//  3. A plan grows member by member.
+//  3. A plan grows member by member. Members of very many sizes fill host by host as well.
 //  4. Exchanges make the best plan cheaper, or look for one.
 //  5. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
@@ -132,12 +133,32 @@ func (s *search) run() {
 	if s.settled() || s.spent() {
 		return
 	}
-	s.grow.grow()
+	if len(s.kinds) > mostKinds && !s.eager {
+		s.fillHosts()
+	} else {
+		s.grow.grow()
+	}
 	if !s.eager || !s.best.found {
 		if !s.exhausted() {
 			s.change.exchange()
 		}
 		s.prove()
+	}
+}
+
+// fillHosts places members of very many sizes: below the lowest ceiling that sums do not rule
+// out, and if that is not enough, below that of a plan that grows.
+func (s *search) fillHosts() {
+	l, floor := noCeiling(), nobody()
+	if l.plain = true; s.bounds.mayDo(l) {
+		floor = s.bounds.lowest(l, s.bounds.mayDo)
+		s.fill.fill(floor)
+	}
+	if s.spent() || s.best.found && !s.needs.open() && s.best.levels[rulebook.LevelOverrun] == 0 && below(&s.best.levels) == floor {
+		return // no plan is below the floor
+	}
+	if s.grow.grow(); s.best.found {
+		s.fill.fill(below(&s.best.levels))
 	}
 }
 

@@ -45,6 +45,9 @@ type exchanger struct {
 // the least must go for a member of the largest kind, or of the smallest.
 const mostSites = 256
 
+// mostKinds is how many kinds of members there may be: of more, they fill host by host, and are not exchanged.
+const mostKinds = 32
+
 // exchange looks for cheaper plans than the best one, or for one at all. If plans are refused
 // for sums that are not in the problem, it looks once more with these.
 func (x *exchanger) exchange() {
@@ -111,7 +114,7 @@ func (x *exchanger) tells(s *gangs.Selection) bool {
 
 // state states the problem. It reports false if that is of no use.
 func (x *exchanger) state() bool {
-	if !x.chooseSites() {
+	if len(x.kinds) > mostKinds || !x.chooseSites() {
 		return false
 	}
 	p := &x.problem
