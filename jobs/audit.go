@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -89,10 +90,7 @@ func (a *Auditor) standing(i int) (id victims.TaskID, leaving, known bool) {
 // without a place make up the minimum, in their order; others come further.
 func (a *Auditor) minimum(dst []victims.Violation) []victims.Violation {
 	job := &a.plan.Ask
-	missing := job.MinMembers
-	if missing == 0 {
-		missing = len(job.Members)
-	}
+	missing := cmp.Or(job.MinMembers, len(job.Members))
 	a.done, a.placed, a.first = rows.Zeros(a.done, len(job.Members)), a.placed[:0], -1
 	for i := range job.Members {
 		id, leaving, known := a.standing(i)

@@ -307,10 +307,7 @@ func lookup(c *victims.Cluster, key string) (victims.TaskID, bool) {
 func (r *roster) split(c *jobCase) {
 	r.unplaced, r.further, r.held, r.leaving = r.unplaced[:0], r.further[:0], r.held[:0], false
 	// 0 stands for all of them: a gang in the strict sense.
-	missing := c.job.MinMembers
-	if missing == 0 {
-		missing = len(c.job.Members)
-	}
+	missing := cmp.Or(c.job.MinMembers, len(c.job.Members))
 	for i := range c.job.Members {
 		id, placed := lookup(c.c, c.job.Members[i].Key)
 		if !placed {

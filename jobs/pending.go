@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"cmp"
 	"encoding/binary"
 	"iter"
 	"slices"
@@ -272,10 +273,7 @@ func (p *Pending) lookUp(e *waiting) standing {
 			held++
 		}
 	}
-	missing := e.ask.MinMembers
-	if missing == 0 {
-		missing = len(e.ask.Members)
-	}
+	missing := cmp.Or(e.ask.MinMembers, len(e.ask.Members))
 	switch {
 	case run == len(e.ask.Members):
 		return runs

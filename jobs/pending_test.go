@@ -142,29 +142,27 @@ func TestPending_Gang(t *testing.T) {
 func TestPending_MemberWithoutJob(t *testing.T) {
 	w := build(t, "queue q\nnode n1 4\ntask v q n1 2\ntask b-0 q n1 1\njob q 1,1")
 	p := pendingIn(w)
+	addAlike(p, &w.job)
+	require.Equal(t, []string{"a refused", "b fits"}, decided(t, w, p))
+}
+
+// addAlike adds two gangs, a and b, that are like another one.
+func addAlike(p *jobs.Pending, like *victims.Ask) {
 	for _, key := range []string{"a", "b"} {
-		gang := w.job
+		gang := *like
 		gang.Key, gang.Members = key, slices.Clone(gang.Members)
 		for i := range gang.Members {
 			gang.Members[i].Key = fmt.Sprint(key, "-", i)
 		}
 		p.Add(gang)
 	}
-	require.Equal(t, []string{"a refused", "b fits"}, decided(t, w, p))
 }
 
 // Gangs that are alike keep their members if all of them are in error.
 func TestPending_AlikeInError(t *testing.T) {
 	w := build(t, "queue q\nnode n1 4\njob q 1,1")
 	p := pendingIn(w)
-	for _, key := range []string{"a", "b"} {
-		gang := w.job
-		gang.Key, gang.Members = key, slices.Clone(gang.Members)
-		for i := range gang.Members {
-			gang.Members[i].Key = fmt.Sprint(key, "-", i)
-		}
-		p.Add(gang)
-	}
+	addAlike(p, &w.job)
 	for d, err := range p.Decide(time.Time{}.AddDate(1<<20, 0, 0)) {
 		require.ErrorIs(t, err, victims.ErrRange, d.Plan.Ask.Key)
 	}

@@ -272,6 +272,19 @@ func (s *search) conceivable() bool {
 	return len(s.kinds) != 1 || s.bounds.reaches(s.bounds.every, &s.kinds[0], noCeiling())
 }
 
+// scarcest returns the type of which the members ask for the largest share of the
+// cluster's capacity.
+func (s *search) scarcest() (scarce int) {
+	var largest resources.Share
+	for t := range s.wants.All() {
+		share := resources.Share{Amount: s.rem[t], Of: s.c.Capacity().At(t)}
+		if share.Compare(largest) > 0 {
+			scarce, largest = t, share
+		}
+	}
+	return scarce
+}
+
 // An incumbent is the best plan so far. Every engine offers what it finds.
 type incumbent struct {
 	*jobCase

@@ -146,19 +146,6 @@ func (x *exchanger) state() bool {
 	return p.Types > 0 && len(x.sites) > 0
 }
 
-// scarcest returns the type of which the members ask for the largest share of the
-// cluster's capacity.
-func (x *exchanger) scarcest() (scarce int) {
-	var largest resources.Share
-	for t := range x.wants.All() {
-		share := resources.Share{Amount: x.rem[t], Of: x.c.Capacity().At(t)}
-		if share.Compare(largest) > 0 {
-			scarce, largest = t, share
-		}
-	}
-	return scarce
-}
-
 // project returns what a size has of the wanted types.
 func (x *exchanger) project(size resources.Vector) []int64 {
 	from := len(x.amounts)

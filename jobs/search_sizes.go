@@ -11,7 +11,7 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Members of several sizes are placed by two engines, of which neither is exact. A
+// Members of very many sizes are placed by two engines, of which neither is exact. A
 // filler goes host by host, and a grower member by member. The filler is better if
 // room is scarce, and the grower if bounds are tight.
 
@@ -75,19 +75,6 @@ func (x *filler) fill(l ceiling) {
 		}
 	}
 	p.finish()
-}
-
-// scarcest returns the type of which the members ask for the largest share of the
-// cluster's capacity.
-func (x *filler) scarcest() (scarce int) {
-	var largest resources.Share
-	for t := range x.wants.All() {
-		share := resources.Share{Amount: x.rem[t], Of: x.c.Capacity().At(t)}
-		if share.Compare(largest) > 0 {
-			scarce, largest = t, share
-		}
-	}
-	return scarce
 }
 
 // measure lists the units of every host in the order in which they go, the largest

@@ -243,14 +243,21 @@ func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	if err := c.checkNodes(); err != nil {
 		return 0, fmt.Errorf("victims: node %q: %w", n.Name, err)
 	}
-	if !there {
-		id = c.newNode(n.Name)
-	}
+	id = c.nodeRowOf(n.Name)
 	c.openNode(id)
 	c.setNode(id, n)
 	c.journal.all()
 	c.changed()
 	return id, nil
+}
+
+// nodeRowOf returns the row of the node with a name. A new one is absent.
+func (c *Cluster) nodeRowOf(name string) NodeID {
+	id, known := c.nodeIDs[name]
+	if !known {
+		id = c.newNode(name)
+	}
+	return id
 }
 
 // openNode makes a node that was absent one that is there, last in node order.
@@ -512,21 +519,20 @@ type Synced struct {
 // events. Tasks that are not listed are removed; grants stay. An unknown node becomes a
 // closed one.
 //
-// It returns which grants started, which tasks are gone, and those that the cluster cannot take. Their room
-// stays taken until the next sync; if a size is bad, the node is closed. Errors are an
-// empty name, and more than 2147483647 nodes. The cost is one change per task.
+// It returns which grants started, which tasks are gone, and those that the cluster cannot
+// take. Their room stays taken until the next sync; if a size is bad, the node is closed.
+// Errors are an empty name, and more than 2147483647 nodes. The cost is one change per task.
 func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.made()
 	if node == "" {
 		return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, ErrEmpty)
 	}
-	id, ok := c.nodeIDs[node]
-	if !ok {
+	if _, known := c.nodeIDs[node]; !known {
 		if err := c.checkNodes(); err != nil {
 			return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, err)
 		}
-		id = c.newNode(node)
 	}
+	id := c.nodeRowOf(node)
 	c.setUnknown(id, nil)
 	if c.synced == nil {
 		c.synced = make(map[string]bool)
@@ -539,14 +545,7 @@ func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	for i := range tasks {
 		t := tasks[i]
 		t.Node, t.NodeName = id, ""
-		_, granted := c.LookupGrant(t.Key)
-		if err := c.syncTask(&t, c.synced[t.Key]); err != nil {
-			dst.NotTaken = append(dst.NotTaken, NotTaken{Index: i, Err: err})
-			continue
-		}
-		if c.synced[t.Key] = true; granted {
-			dst.Started = append(dst.Started, t.Key)
-		}
+		c.syncListed(&dst, i, &t, c.synced)
 	}
 	clear(c.synced)
 	c.distrust(id, tasks, dst.NotTaken)
@@ -554,6 +553,19 @@ func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.journal.node(id)
 	c.changed()
 	return dst, nil
+}
+
+// syncListed puts a task of a list, unless it was done already, and notes what came of it.
+func (c *Cluster) syncListed(dst *Synced, i int, t *Task, done map[string]bool) (ok bool) {
+	_, granted := c.LookupGrant(t.Key)
+	if err := c.syncTask(t, done[t.Key]); err != nil {
+		dst.NotTaken = append(dst.NotTaken, NotTaken{Index: i, Err: err})
+		return false
+	}
+	if done[t.Key] = true; granted {
+		dst.Started = append(dst.Started, t.Key)
+	}
+	return true
 }
 
 // A Listing is all that there is. Tasks name their nodes, which may be such that are not listed,
@@ -663,11 +675,8 @@ func (c *Cluster) syncNodes(nodes []Node) (listed map[NodeID]bool) {
 	listed = make(map[NodeID]bool, len(nodes))
 	for i := range nodes {
 		n := &nodes[i]
-		id, there := c.nodeIDs[n.Name]
-		if !there {
-			id = c.newNode(n.Name)
-		}
-		if !there || c.nodes[id].absent {
+		id := c.nodeRowOf(n.Name)
+		if c.nodes[id].absent {
 			c.openNode(id)
 		}
 		c.setNode(id, n)
@@ -689,27 +698,16 @@ func (c *Cluster) syncTasks(dst *Synced, tasks []Task) {
 	for i := range tasks {
 		t := tasks[i]
 		if t.NodeName != "" {
-			id, known := c.nodeIDs[t.NodeName]
-			if !known {
-				id = c.newNode(t.NodeName)
-			}
-			t.Node, t.NodeName = id, ""
+			t.Node, t.NodeName = c.nodeRowOf(t.NodeName), ""
 		}
-		_, granted := c.LookupGrant(t.Key)
-		err := c.syncTask(&t, done[t.Key])
-		if err == nil {
-			if done[t.Key] = true; granted {
-				dst.Started = append(dst.Started, t.Key)
-			}
+		if c.syncListed(dst, i, &t, done) {
 			continue
 		}
 		if id, there := c.Lookup(t.Key); there && !done[t.Key] {
 			c.delete(id) // it is not where it was either
 		}
-		n := NotTaken{Index: i, Err: err}
-		dst.NotTaken = append(dst.NotTaken, n)
 		if 0 < t.Node && int(t.Node) < len(c.nodes) && c.nodes[t.Node].live {
-			not[t.Node] = append(not[t.Node], n)
+			not[t.Node] = append(not[t.Node], dst.NotTaken[len(dst.NotTaken)-1])
 			c.distrust(t.Node, tasks, not[t.Node])
 		}
 	}

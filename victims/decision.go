@@ -178,8 +178,11 @@ type Member struct {
 	Budgets    []string // that it is in once it runs
 }
 
-// Member returns a member of a gang with what it has from the ask.
+// Member returns a member of a gang with what it has from the ask. A lone ask has one: itself.
 func (a *Ask) Member(i int) Member {
+	if len(a.Members) == 0 {
+		return a.asMember()
+	}
 	m := a.Members[i]
 	if m.Size == nil {
 		m.Size = a.Size
@@ -193,7 +196,7 @@ func (a *Ask) Member(i int) Member {
 	return m
 }
 
-// MemberAsk returns a member of a gang as an ask for a place of its own. The only member of a
+// MemberAsk returns a member as an ask for a place of its own. The only member of a
 // gang that has its key is a lone ask, which may be of another job.
 func (a *Ask) MemberAsk(i int) Ask {
 	m, ask := a.Member(i), *a
