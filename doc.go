@@ -43,7 +43,7 @@
 //  2. Tell the cluster as nodes and tasks come, change and go, in any order. If
 //     events may have been missed, say what there is ([victims.Cluster.Sync]), or what runs
 //     on a node ([victims.Cluster.SyncNode]).
-//  3. Call [victims.Planner.Decide] for an ask that waits, with the time; or
+//  3. Call [jobs.Planner.Decide] for an ask that waits, with the time; or
 //     [jobs.Planner.Together] for several, which share their victims then.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.
 //  5. If victims do not stop in time, or the ask is gone, have them run on

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jobs places jobs as a whole or not at all, and says which running tasks should
-// stop for that. Use it for gangs, such as training jobs. A [Pending] holds asks and gangs that
-// wait, and decides those for which that may help.
+// Package jobs has the planner for all asks. It places gangs, such as training jobs, as a whole or
+// not at all, and says which running tasks should stop for that. A [Pending] holds asks and gangs
+// that wait, and decides those for which that may help.
 //
 // # Use
 //
-// A [Planner] answers one [victims.Ask] with members at a time with a [victims.Decision]:
+// A [Planner] answers a [victims.Ask], with or without members, by a [victims.Decision]:
 //
 //	planner := jobs.Planner{Cluster: cluster}
 //	var d victims.Decision
-//	if err := planner.Decide(&d, &job, now); err != nil {
-//		return err // something is wrong with the job itself
+//	if err := planner.Decide(&d, &ask, now); err != nil {
+//		return err // something is wrong with the ask itself
 //	}
 //	if d.Outcome != victims.Refused {
 //		err = cluster.Apply(d.Plan.Change()) // grants members their nodes, marks victims
 //	}
 //
-// Then stop the victims, tell the cluster as each goes, and start the job, which starts as a
+// Then stop the victims, tell the cluster as each goes, and start the ask: a job starts as a
 // whole or not at all:
 //
 //	err = cluster.RemoveTask(victim.Key)
-//	err = cluster.Start(job.Key, now)
+//	err = cluster.Start(ask.Key, now)
 //
 // Or start all that have room by [victims.Cluster.StartReady]. The job keeps its minimum from
 // then on. [victims.Cluster.Grants] says who waits for whom since when, and

@@ -29,8 +29,6 @@ import (
 // their order, and none of them has a place. With functions that see the ask (Exempt,
 // Predicate, Blockers, Admit) or ByPriority no two are alike.
 type Pending struct {
-	// Planner decides gangs and, with ByPriority or Admit, lone asks as gangs of one, unless they
-	// require a node. A [victims.Planner] with its options decides others.
 	Planner *Planner
 	// Order is that in which asks are decided; ties, and nil, are in that of Add.
 	Order func(a, b *victims.Ask) int
@@ -39,7 +37,6 @@ type Pending struct {
 	// out.
 	Hold func(a *victims.Ask) bool
 
-	lone     victims.Planner // of asks without members
 	list     []*waiting
 	byKey    map[string]*waiting
 	alike    map[string]*shared
@@ -183,7 +180,7 @@ func (p *Pending) Decide(now time.Time) iter.Seq2[*victims.Decision, error] {
 // decide decides an ask anew.
 func (p *Pending) decide(s *shared, e *waiting, now time.Time) error {
 	s.of, s.refused, s.full = nil, false, false
-	if err := p.ask(&s.d, &e.ask, now); err != nil {
+	if err := p.Planner.Decide(&s.d, &e.ask, now); err != nil {
 		s.d = victims.Decision{Plan: victims.Plan{Ask: copied(&e.ask)}}
 		return err
 	}
@@ -195,15 +192,6 @@ func (p *Pending) decide(s *shared, e *waiting, now time.Time) error {
 		e.ask.LastAttempt = now
 	}
 	return nil
-}
-
-// ask asks the planner that an ask is for.
-func (p *Pending) ask(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
-	if len(ask.Members) > 0 || ask.RequiredNode == "" && (p.Planner.Admit != nil || p.Planner.ByPriority) {
-		return p.Planner.Decide(dst, ask, now)
-	}
-	p.lone.Cluster, p.lone.Options = p.Planner.Cluster, p.Planner.Options
-	return p.lone.Decide(dst, ask, now)
 }
 
 // tried reports whether victims were looked for, or could not be by law 4, before a refusal.

@@ -16,13 +16,14 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Planner decides gangs over a cluster, and lone asks as gangs of one, by ByPriority and Admit
-// too. Only Cluster must be set.
+// A Planner decides asks over a cluster: gangs, several together, and lone ones. Only Cluster
+// must be set.
 type Planner struct {
 	Cluster *victims.Cluster
 
 	victims.Options
 
+	lone    victims.Planner
 	aside   aside.Copy  // see Together
 	asks    turnPlanner // likewise
 	asked   []Part      // of members in order, what the first of them have in turn; see Together
@@ -35,13 +36,22 @@ type Planner struct {
 	d       decision
 }
 
-// Decide sets dst to what should happen for a job at the instant now. Errors say what is
-// wrong with the job; a refusal is no error. A job whose members are all placed fits.
-// While a grant cannot start it is refused, InFlight. If grants have gone with their node,
-// the members without a place are decided anew, and wait for those that cannot start yet;
-// if the rest of their domain has no room the reason is domain: drop the other grants.
-func (p *Planner) Decide(dst *victims.Decision, job *victims.Ask, now time.Time) error {
-	err := p.answer(dst, job, now)
+// Decide sets dst to what should happen for an ask at the instant now. Errors say what is
+// wrong with the ask; a refusal is no error.
+//
+// A gang whose members are all placed fits. While a grant cannot start it is refused, InFlight.
+// If grants have gone with their node, the members without a place are decided anew, and wait
+// for those that cannot start yet; if the rest of their domain has no room the reason is domain:
+// drop the other grants.
+//
+// An ask without members has the answer of a [victims.Planner]. With ByPriority or Admit it is a
+// gang of one, unless it requires a node.
+func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
+	if len(ask.Members) == 0 && (ask.RequiredNode != "" || !p.ByPriority && p.Admit == nil) {
+		p.lone.Cluster, p.lone.Options = p.Cluster, p.Options
+		return p.lone.Decide(dst, ask, now)
+	}
+	err := p.answer(dst, ask, now)
 	if err == nil && p.Observe != nil {
 		p.Observe(dst)
 	}

@@ -46,7 +46,7 @@ func main() {
 		must(cluster.AddTask(&etl[i]))
 	}
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := victims.Ask{Key: "train", Queue: research, Size: four, PendingSince: now.Add(-time.Minute)}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
@@ -77,8 +77,7 @@ func main() {
 	fmt.Println(d.Summary(cluster))
 
 	job := victims.Ask{Key: "llm", Queue: research, Size: four, Members: []victims.Member{{Key: "llm-0"}, {Key: "llm-1"}}}
-	gangs := jobs.Planner{Cluster: cluster, Options: planner.Options}
-	check(gangs.Decide(&d, &job, now))
+	check(planner.Decide(&d, &job, now))
 	fmt.Println(d.Summary(cluster))
 
 	check(cluster.SetBudget("etl", victims.Budget{Left: 0, Hard: true}))
@@ -105,7 +104,7 @@ func main() {
 	}
 
 	job.DomainDepth = 1
-	check(gangs.Decide(&d, &job, now))
+	check(planner.Decide(&d, &job, now))
 	fmt.Println(d.Summary(cluster))
 
 	weights := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
@@ -127,7 +126,7 @@ func main() {
 	cluster = must(victims.Load(r))
 	timing = quota.NewTiming(cluster.Tree())
 	check(timing.Load(r))
-	planner = victims.Planner{Cluster: cluster, Options: planner.Options}
+	planner = jobs.Planner{Cluster: cluster, Options: planner.Options}
 	check(planner.Decide(&d, &ask, now))
 	fmt.Println(d.Summary(cluster))
 }
