@@ -176,15 +176,15 @@
 //     is above both.
 //  7. Never outside the fence.
 //
-// Laws 4 and 5 together: Only a queue under its guarantee takes from others (one task may
-// carry it over), and only one over its guarantee gives.
+// Laws 4 and 5 together: Only a queue under its guarantee takes from others (its last task
+// may take it past the guarantee), and only one over its guarantee gives.
 //
 // Exceptions:
 //
 //   - If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important
-//     work of its leaf or branch without a guarantee, and its queues further below theirs:
-//     one guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. A
-//     guarantee that is met stays met. This is a second stage, if there is no other plan;
+//     work of the same leaf or branch, without a guarantee. That may take its own queues
+//     further below their guarantees: one guaranteed 20 GPUs that uses 16 in one gang may
+//     lose it to a task of 1. A guarantee that is met stays met. This is a second stage, if there is no other plan;
 //     see [queue.WithinQueue], met and branch.
 //   - An ask that can run on one node only may take from guarantees and across fences. It
 //     keeps laws 1, 3 (unless OwnApplication is set) and 6, by raw priority.

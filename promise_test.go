@@ -22,7 +22,7 @@ import (
 // promise is what README.md guarantees to queues. Exceptions are apart.
 var promise = []string{
 	"Work of other queues never takes a queue below its guarantee, or below what it has if that is less: at every level, in every type that counts (all, or Options.Scarce).",
-	"Only a queue under its guarantee takes from others (one task may carry it over), and only one over its guarantee gives.",
+	"Only a queue under its guarantee takes from others (its last task may take it past the guarantee), and only one over its guarantee gives.",
 }
 
 // An exception is a part of a sentence beside the promise, and what it lets happen.
@@ -32,8 +32,8 @@ type exception struct {
 }
 
 var exceptions = []exception{
-	{"If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important work of its leaf or branch without a guarantee", ownWork},
-	{"and its queues further below theirs: one guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. " +
+	{"If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important work of the same leaf or branch, without a guarantee.", ownWork},
+	{"That may take its own queues further below their guarantees: one guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. " +
 		"A guarantee that is met stays met.", ownGuarantee},
 	{"An ask that can run on one node only may take from guarantees and across fences.", func(_ *played, x *taking, _ *complaint) bool { return x.required }},
 	{"A lowered max takes from its queue, down to guarantees of all types, whatever the priorities.", func(_ *played, x *taking, c *complaint) bool {
@@ -108,8 +108,8 @@ func (x *taking) complaints(queues []world.Place) (all []complaint) {
 	return all
 }
 
-// entitled reports whether a queue that is under its guarantee takes from another. One task
-// may carry it over.
+// entitled reports whether a queue that is under its guarantee takes from another. The last
+// task may take it past the guarantee.
 func (x *taking) entitled(queues []world.Place, other string) bool {
 	return slices.ContainsFunc(queues, func(q world.Place) bool {
 		if x.leaf == "" || !world.Inside(x.leaf, q.Path) || world.Inside(other, q.Path) {

@@ -33,12 +33,13 @@
 // Planners keep this promise (DESIGN.md, The seven laws). Work of other queues never takes a
 // queue below its guarantee, or below what it has if that is less: at every level, in every
 // type that counts (all, or Options.Scarce). Only a queue under its guarantee takes from
-// others (one task may carry it over), and only one over its guarantee gives.
+// others (its last task may take it past the guarantee), and only one over its guarantee
+// gives.
 //
 // Exceptions: If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less
-// important work of its leaf or branch without a guarantee, and its queues further below
-// theirs: one guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. A
-// guarantee that is met stays met. An ask that can run on one node only may take from
+// important work of the same leaf or branch, without a guarantee. That may take its own
+// queues further below their guarantees: one guaranteed 20 GPUs that uses 16 in one gang may
+// lose it to a task of 1. A guarantee that is met stays met. An ask that can run on one node only may take from
 // guarantees and across fences. A lowered max takes from its queue, down to guarantees of
 // all types, whatever the priorities. A job by priority (ByPriority) needs no guarantee.
 //
