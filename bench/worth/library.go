@@ -156,12 +156,17 @@ func (x *library) decide(a *work) (got answer, ok, fits bool, err error) {
 		x.proven = ok && x.decision.Plan.Proof != victims.NoProof
 		return got, ok, fits, err
 	}
+	got, ok, fits, err = x.decideGang(&x.gangs, a)
+	x.proven = ok && x.placing.Plan.Proof != victims.NoProof
+	return got, ok, fits, err
+}
+
+func (x *library) decideGang(planner *jobs.Planner, a *work) (got answer, ok, fits bool, err error) {
 	d := &x.placing
 	job := x.job(a)
-	if err := x.gangs.Decide(d, &job, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
+	if err := planner.Decide(d, &job, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
 		return got, false, false, err
 	}
-	x.proven = d.Plan.Proof != victims.NoProof
 	got.places = make([]int, len(a.sizes))
 	for _, p := range d.Plan.Places {
 		got.places[p.Member] = x.places[p.Node]
@@ -183,6 +188,23 @@ func (x *library) decideAsk(planner *victims.Planner, a *work) (got answer, ok, 
 		got.victims = append(got.victims, x.rows[d.Plan.Victims[i].Key])
 	}
 	return got, true, d.Outcome == victims.Fits, nil
+}
+
+// leastWork is the library with an option: of plans that stop nobody more important the one
+// that loses the least work, however many stop.
+func (x *library) leastWork() rule {
+	asks, gangs := victims.Planner{Cluster: x.cluster, Options: x.asks.Options}, jobs.Planner{Cluster: x.cluster, Options: x.gangs.Options}
+	levels := slices.DeleteFunc(victims.DefaultLevels(), func(l string) bool { return l == "work" })
+	asks.Levels = slices.Insert(levels, slices.Index(levels, "victims"), "work")
+	gangs.Levels = asks.Levels
+	return rule{name: leastWorkName, plan: func(_ *world, a *work) (got answer, ok bool, err error) {
+		if a.minimum > 0 {
+			got, ok, _, err = x.decideGang(&gangs, a)
+			return got, ok, err
+		}
+		got, ok, _, err = x.decideAsk(&asks, a)
+		return got, ok, err
+	}}
 }
 
 func (a *work) key(member int) string { return fmt.Sprintf("%s/%d", a.name, member) }

@@ -95,7 +95,7 @@ func newPlayer(l *load) (*player, error) {
 	if slices.ContainsFunc(l.work, func(a *work) bool { return a.minimum > 0 }) {
 		p.rules = append(p.rules, greedy("greedy that knows gangs", true))
 	}
-	p.rules = append(p.rules, kubeScheduler(), yuniKorn())
+	p.rules = append(p.rules, kubeScheduler(), yuniKorn(), lib.leastWork())
 	p.result = newResult(l, p.rules)
 	return p, nil
 }

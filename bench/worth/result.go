@@ -56,8 +56,11 @@ type pair struct {
 	OursUnits   int64 `json:"lostUnitSecondsOfLibrary"`
 }
 
-// ourName is what the rule of the library is called.
-const ourName = "this library"
+// What the rules of the library are called.
+const (
+	ourName       = "this library"
+	leastWorkName = "this library, least work lost first"
+)
 
 func newResult(l *load, rules []rule) *result {
 	r := &result{Load: l.name, What: l.what, Works: len(l.work), Cells: []cell{{Rule: ourName, Words: map[string]int{}}}}

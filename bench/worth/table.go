@@ -46,34 +46,59 @@ func tableOf(all []*result) string {
 	return b.String()
 }
 
-// excerptOf writes the part of the table that README.md has. Of two greedies it has the one
-// that knows more.
+// excerptOf writes the part of the table that README.md has: a column for each load. Of two
+// greedies it has the one that knows more.
 func excerptOf(all []*result) string {
-	var b strings.Builder
-	b.WriteString("| load, our plans | rule | no answer | breaks a promise | victims | hours lost | GPU or core hours |\n|---|---|--:|--:|--:|--:|--:|\n")
+	heads, rows := []string{""}, [][]string{
+		{"our plans"},
+		{"no answer: greedy, kube-scheduler, YuniKorn"},
+		{"break a promise: the same"},
+		{"victims, greedy : ours"},
+		{"hours lost, greedy : ours"},
+		{"victims, least work lost : ours"},
+		{"hours lost, least work lost : ours"},
+	}
 	for _, r := range all {
-		if r.Left != "" {
-			fmt.Fprintf(&b, "| %s, %s | | | | | | |\n", r.Load, r.Left)
-			continue
-		}
-		load := r.Load + ", " + count(r.Cells[0].Plans)
-		for i := range r.Cells {
-			c := &r.Cells[i]
-			known := i+1 < len(r.Cells) && strings.HasPrefix(r.Cells[i+1].Rule, c.Rule) // the next one knows more
-			if known || i == 0 {
-				continue
-			}
-			victims, lost, units := "", "", ""
-			if q := &c.Both; q.Plans > 0 {
-				victims, lost = count(q.Victims)+" : "+count(q.OursVictims), hours(q.Lost)+" : "+hours(q.OursLost)
-				units = hours(q.Units) + " : " + hours(q.OursUnits)
-			}
-			cells := []string{load, strings.TrimSuffix(c.Rule, "'s rule"), count(c.Silent), count(c.Broken), victims, lost, units}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
-			load = ""
+		heads = append(heads, r.Load)
+		for i, cell := range r.excerpt() {
+			rows[i] = append(rows[i], cell)
 		}
 	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s |\n|---|%s\n", strings.Join(heads, " | "), strings.Repeat("--:|", len(all)))
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+	}
 	return b.String()
+}
+
+// excerpt returns the cells of a load in the table of README.md.
+func (r *result) excerpt() []string {
+	if r.Left != "" {
+		return []string{r.Left, "", "", "", "", "", ""}
+	}
+	var silent, broken []string
+	var theirs, least [2]string
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		known := i+1 < len(r.Cells) && strings.HasPrefix(r.Cells[i+1].Rule, c.Rule) // the next one knows more
+		switch {
+		case i == 0 || known:
+			continue
+		case c.Rule == leastWorkName:
+			least = c.Both.texts()
+			continue
+		case strings.HasPrefix(c.Rule, "greedy"):
+			theirs = c.Both.texts()
+		}
+		silent, broken = append(silent, count(c.Silent)), append(broken, count(c.Broken))
+	}
+	return []string{count(r.Cells[0].Plans), strings.Join(silent, ", "), strings.Join(broken, ", "), theirs[0], theirs[1], least[0], least[1]}
+}
+
+// texts tells victims, and hours lost.
+func (q *pair) texts() [2]string {
+	return [2]string{count(q.Victims) + " : " + count(q.OursVictims), hours(q.Lost) + " : " + hours(q.OursLost)}
 }
 
 // loadsOf says what the loads are, which laws were broken how often, and how often the
