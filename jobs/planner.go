@@ -246,8 +246,7 @@ func (d *decision) byGuarantee(dst *victims.Decision) {
 			// from looking further is told beside it.
 			also := dst.Refusal
 			dst.Refusal, second.Refusal = second.Refusal, dst.Refusal
-			switch also.Reason {
-			case rulebook.OverMax, rulebook.NotGuaranteed, rulebook.OverGuarantee, rulebook.HeadroomInside:
+			if rulebook.ReasonOf(also.Reason).Gate {
 				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type = also.Reason, also.Queue, also.Type
 				dst.Refusal.ProtectedBy, dst.Refusal.NoneCounts = also.ProtectedBy, also.NoneCounts
 			}

@@ -40,7 +40,7 @@ func (d *decision) lacks(dst *victims.Decision) {
 // unplanned completes the refusal of a job that has no plan with the candidates of a stage.
 func (d *decision) unplanned(dst *victims.Decision, s stage) {
 	r := &dst.Refusal
-	counted := r.Reason == rulebook.NoVictims || r.Reason == rulebook.PredicateRefused
+	counted := rulebook.ReasonOf(r.Reason).Searched
 	own := s != byPriority && d.mayTakeOwn(r.Reason)
 	if !counted {
 		if own && (d.p.Exempt != nil || d.rules.refusals) {
@@ -202,21 +202,8 @@ func (d *decision) help(r *victims.Refusal) {
 		h.Anything(d.c)
 		return
 	}
-	switch r.Reason {
-	case rulebook.MayNotPreempt:
-	case rulebook.TooEarly:
-		h.Policies = true
-	case rulebook.TooSoon:
-	case rulebook.NotGuaranteed:
-		h.Bounds = true
-	case rulebook.OverMax, rulebook.HeadroomInside: // so that it neither fits nor waits
-		h.Less, h.Bounds = append(h.Less, r.Queue), true
-		return
-	case rulebook.OverGuarantee:
-		h.Less, h.Bounds = append(h.Less, r.Queue), true
-	case rulebook.NothingInReach: // a guarantee says what is inside the needy queue
-		h.Bounds, h.Policies = true, true
-	default:
+	e := rulebook.ReasonOf(r.Reason)
+	if r.HelpReason(); !e.Place && !e.Gate {
 		// Of a job that may have victims on many nodes Worth compares amounts. Gangs go for
 		// reasons of their own.
 		switch r.Reason {
@@ -228,9 +215,10 @@ func (d *decision) help(r *victims.Refusal) {
 			w.Anything = true
 		}
 		h.Anything(d.c)
-		return
 	}
-	d.helpRoom(r)
+	if e.Place {
+		d.helpRoom(r)
+	}
 }
 
 // wish says what the required members without a place want.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -301,23 +302,11 @@ func remarks(v *victims.Victim) (s string) {
 func (w writer) stop(s *Stop) {
 	schema := w.c.Schema()
 	amount := plain.Line(schema.Name(s.Type) + "=" + vectors.Text(schema, s.Type, s.Amount))
-	text := ruleTexts[s.Rule]
+	text := rulebook.RuleOf(s.Rule).Quota
 	if s.Rule == "guarantee" {
 		text = fmt.Sprintf("needed for the guarantee of %s, %s", w.queue(s.Queue), w.limit(w.c.Tree().Guaranteed(s.Queue)))
 	}
 	w.printf("  %s stay: %s (%v)\n", amount, text, s.Rule)
-}
-
-// ruleTexts say what a rule says of tasks.
-var ruleTexts = map[string]string{
-	"guarantee":     "needed for a guarantee",
-	"budget":        "no more tasks of a hard budget may stop",
-	"gang":          "their jobs may not lose one more, and cannot go as a whole",
-	"overshoot":     "each task is more than what is still to be freed",
-	"enforced":      "in queues that are being enforced already",
-	"required-node": "bound to a node",
-	"refused":       "unwilling to stop",
-	"granted":       "granted to asks that have not started",
 }
 
 func (w writer) queue(q queue.ID) string { return plain.Name(w.c.Tree().Path(q)) }

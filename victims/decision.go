@@ -332,23 +332,6 @@ type Victim struct {
 	OptedOut, Originator bool
 }
 
-// ruleTexts say of tasks what a rule of asks says of them: a part of a sentence, after a
-// number or the name of a task, which may get better.
-var ruleTexts = map[string]string{
-	"leaving":          "leaving already",
-	"required-node":    "bound to a node",
-	"same-application": "of the same application",
-	"fence":            "in the asking queue or beyond its fence",
-	"disabled":         "where preemption is disabled",
-	"inside":           "inside the starving queue",
-	"priority":         "too high in effective priority",
-	"refused":          "unwilling to stop",
-	"exempt":           "exempt",
-	"not-helping":      "of no help with what is short",
-	"budget":           "in a budget with nothing left",
-	"guarantee":        "needed for a guarantee",
-}
-
 // A Count says how many tasks a rule kept from being victims of an ask, a job or a quota.
 // Rules are stable words. A task counts once, at the first in this order:
 //

@@ -131,16 +131,13 @@ func (p *Plan) DescribeCost(s *resources.Schema) string {
 // DescribeRefusal writes why an ask is refused, as [Decision.Describe] does.
 func (d *Decision) DescribeRefusal(c *Cluster) string {
 	var b strings.Builder
-	r, stale, texts, because := &d.Refusal, d.Count(), ruleTexts, func(reason string) string { return c.because(d, reason) }
-	if d.ofGang() {
-		texts, because = gangRules, func(reason string) string { return r.becauseGang(c, reason) }
-	}
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.First(c)+because(r.Reason))
+	r, stale := &d.Refusal, d.Count()
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.First(c)+d.because(c, r.Reason))
 	if stale != nil {
 		b.WriteString("  the cluster has changed since, and nothing was counted\n")
 	}
 	if r.Also != "" {
-		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, because(r.Also))
+		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, d.because(c, r.Also))
 	}
 	// Breaches have the numbers of the formulas: what is used, asked for, and allowed.
 	for i := range r.Breaches {
@@ -149,7 +146,12 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	// In the order of rules, in which each task is counted once, so that the
 	// numbers add up to the tasks looked at.
 	for _, n := range r.Counts {
-		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, texts[n.Rule], n.Rule, r.Protects(c, n.Rule))
+		rule := rulebook.RuleOf(n.Rule)
+		text := rule.Ask
+		if d.ofGang() {
+			text = rule.Gang
+		}
+		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, text, n.Rule, r.Protects(c, n.Rule))
 	}
 	if r.Filtered > 0 && !d.ofGang() {
 		fmt.Fprintf(&b, "  %s on which it may not run (filter)\n", counted(r.Filtered, "node"))
@@ -247,42 +249,35 @@ func (r *Root) First(c *Cluster) string {
 	return r.Text(c) + "; "
 }
 
-// because says what the reason of a refusal means here.
-func (c *Cluster) because(d *Decision, reason string) string {
-	r, leaf := &d.Refusal, d.Plan.Ask.Queue
-	// One sentence per reason, about the queue or node that it names: what
-	// would have to be otherwise, rather than which law speaks.
-	switch reason {
-	case InFlight:
-		return "a place is held for it, and it cannot start there yet"
-	case rulebook.UnknownNode:
-		return fmt.Sprintf("the node %s that it requires is not in the cluster", plain.Name(d.Plan.Ask.RequiredNode))
-	case Unlawful:
-		return "a plan was found that breaks a law, which is a defect of the planner"
-	case rulebook.MayNotPreempt:
-		return "it must not preempt others"
-	case rulebook.TooEarly:
-		return fmt.Sprintf("it has not been pending for %v, the preemption delay of its queue", *c.tree.Policies(leaf).PreemptionDelay)
-	case rulebook.TooSoon:
-		return "preemption was tried for it a short while ago"
-	case rulebook.OverMax:
-		return fmt.Sprintf("%s is over its max of %s already", c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
-	case rulebook.NotGuaranteed:
-		if r.NoneCounts {
-			return "guarantees count in scarce types only, and it asks for none of these"
-		}
-		return "no queue on its path is guaranteed anything that it asks for"
-	case rulebook.OverGuarantee:
-		return fmt.Sprintf("%s has its guaranteed %s already", c.queueName(r.Queue), c.bound(c.tree.Guaranteed(r.Queue), r.Type))
-	case rulebook.HeadroomInside:
-		return fmt.Sprintf("it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
-			c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
-	case rulebook.NothingInReach:
-		return "no queue that it could take from is in reach"
-	case rulebook.PredicateRefused:
-		return "the predicate refuses the nodes that could be made free"
+// because says what a reason means here, with what it is about.
+//
+// One sentence per reason, about the queue or node that it names: what would have to be otherwise,
+// rather than which law speaks. The word stands before it and never changes; the sentence may.
+func (d *Decision) because(c *Cluster, reason string) string {
+	r, e := &d.Refusal, rulebook.ReasonOf(reason)
+	text := e.Ask
+	if d.ofGang() && e.Gang != "" {
+		text = e.Gang
 	}
-	return "no legal set of victims makes room"
+	switch {
+	case reason == rulebook.NotGuaranteed && r.NoneCounts && d.ofGang():
+		return "guarantees count in scarce types only, and its members ask for none of these"
+	case reason == rulebook.NotGuaranteed && r.NoneCounts:
+		return "guarantees count in scarce types only, and it asks for none of these"
+	case reason == rulebook.NoDomain && r.DomainFull:
+		return "the domain of its grants has no room for the others: without these grants it could go elsewhere"
+	}
+	switch e.About {
+	case rulebook.AboutMax:
+		return fmt.Sprintf(text, c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
+	case rulebook.AboutGuarantee:
+		return fmt.Sprintf(text, c.queueName(r.Queue), c.bound(c.tree.Guaranteed(r.Queue), r.Type))
+	case rulebook.AboutNode:
+		return fmt.Sprintf(text, plain.Name(d.Plan.Ask.RequiredNode))
+	case rulebook.AboutDelay:
+		return fmt.Sprintf(text, *c.tree.Policies(d.Plan.Ask.Queue).PreemptionDelay)
+	}
+	return text
 }
 
 // Names come from callers, who may have put anything into them: they are made plain here,
@@ -473,31 +468,6 @@ func (w *writer) victim(indent string, v *Victim) {
 	w.printf("\n")
 }
 
-// becauseGang says what a reason means to a gang, with the queue and the bound that it is about.
-func (r *Refusal) becauseGang(c *Cluster, reason string) string {
-	text := gangReasons[reason]
-	s, tree := c.Schema(), c.Tree()
-	bound := func(l resources.Limit) string {
-		most, _ := l.Bound(r.Type)
-		return s.Name(r.Type) + "=" + vectors.Text(s, r.Type, most)
-	}
-	switch reason {
-	case rulebook.OverMax, rulebook.HeadroomInside:
-		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Max(r.Queue)))
-	case rulebook.NotGuaranteed:
-		if r.NoneCounts {
-			return "guarantees count in scarce types only, and its members ask for none of these"
-		}
-	case rulebook.OverGuarantee:
-		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Guaranteed(r.Queue)))
-	case rulebook.NoDomain:
-		if r.DomainFull {
-			return "the domain of its grants has no room for the others: without these grants it could go elsewhere"
-		}
-	}
-	return text
-}
-
 // domainText says what the closest domain has and lacks.
 func (r *Refusal) domainText(c *Cluster) string {
 	members := counted(r.Wanted, "member")
@@ -508,49 +478,6 @@ func (r *Refusal) domainText(c *Cluster) string {
 	}
 	return fmt.Sprintf("with everybody gone who could it has room for %d of %s, and lacks %s",
 		r.DomainRoom, members, plain.Line(c.Schema().Format(r.DomainLacks)))
-}
-
-// gangReasons say what reasons mean to gangs.
-//
-// One sentence per reason, which says what would have to be otherwise. The
-// reason's word stands before it and never changes; the sentence may.
-var gangReasons = map[string]string{
-	"":                        "nothing is decided",
-	InFlight:                  "members are leaving still, or cannot start yet where they were placed",
-	rulebook.QuotaMin:         "it may not have so much that is not preemptible",
-	rulebook.QuotaMax:         "a quota is passed",
-	rulebook.MayNotPreempt:    "it must not preempt others",
-	rulebook.TooEarly:         "it has not been pending for the preemption delay of its queue",
-	rulebook.TooSoon:          "preemption was tried for it a short while ago",
-	rulebook.OverMax:          "%s is over its max of %s already",
-	rulebook.NotGuaranteed:    "no queue on its path is guaranteed anything that its members ask for",
-	rulebook.OverGuarantee:    "%s has its guaranteed %s already, or would have it before the last member",
-	rulebook.HeadroomInside:   "it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
-	rulebook.NothingInReach:   "no queue that it could take from is in reach",
-	rulebook.NoVictims:        "no legal set of victims makes room for all members",
-	rulebook.PredicateRefused: "the predicate refuses the places that could be made free",
-	rulebook.NoDomain:         "no domain of that depth can have all its members",
-	Unlawful:                  "the plan that was found did not pass the audit",
-}
-
-// gangRules say of tasks what a rule of gangs says of them.
-//
-// Parts of sentences, after a number of tasks, in the order of the rules.
-var gangRules = map[string]string{
-	"leaving":          "leaving already",
-	"required-node":    "bound to a node",
-	"same-application": "of the job or its application",
-	"fence":            "in the job's queue or beyond its fence",
-	"disabled":         "where preemption is disabled",
-	"inside":           "inside the starving queue",
-	"non-preemptible":  "not preemptible",
-	"priority":         "not lower in effective priority",
-	"refused":          "unwilling to stop",
-	"exempt":           "exempt",
-	"gang":             "needed by their jobs",
-	"not-helping":      "of no help with what is short",
-	"budget":           "more than a hard budget has left",
-	"guarantee":        "needed for a guarantee",
 }
 
 // indented moves lines in.

@@ -44,7 +44,7 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 		who.Waived = func(rule rulebook.Rule, w queue.ID) bool {
 			return rule == rulebook.RuleFence && r.opens(d.tree, d.ask.Queue, w) || rule == rulebook.RuleDisabled && r.enables(d.tree, w)
 		}
-		who.Unbound, who.IsUnbound = r.Queue, r.Rule == relaxGuarantee
+		who.Unbound, who.IsUnbound = r.Queue, r.Rule == rulebook.RelaxGuarantee
 	}
 	reach = e.Reset(who)
 	e.ceiling = e.Ceiling
@@ -55,7 +55,7 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 // relax lets a rule about a single task not hold.
 func (e *eligibility) relax(r Relaxation) {
 	e.without, e.Ceiling = r, e.ceiling
-	if r.Rule == relaxPriority {
+	if r.Rule == rulebook.RelaxPriority {
 		e.Ceiling = noLimit
 	}
 }
@@ -68,9 +68,9 @@ func (e *eligibility) veto(id TaskID) rulebook.Rule {
 		RequiredNode: r.flags.has(flagRequiredNode), SameApplication: e.hasApp && r.app == e.app,
 	}
 	if e.without.Rule != "" && e.without.Task == id {
-		t.RequiredNode = t.RequiredNode && e.without.Rule != relaxRequiredNode
-		t.SameApplication = t.SameApplication && e.without.Rule != relaxApplication
-		t.AnyPriority = e.without.Rule == relaxPriority
+		t.RequiredNode = t.RequiredNode && e.without.Rule != rulebook.RelaxRequiredNode
+		t.SameApplication = t.SameApplication && e.without.Rule != rulebook.RelaxApplication
+		t.AnyPriority = e.without.Rule == rulebook.RelaxPriority
 	}
 	rule := e.Veto(&t)
 	if rule == 0 && refuses(e.c.refused.at(int(id)), e.horizon) {
@@ -104,7 +104,7 @@ func (e *eligibility) exemption(id TaskID) (until time.Time, ok bool) {
 // exempt reports whether the caller exempts a task, taking exemptions that end
 // at the horizon or before as ended.
 func (e *eligibility) exempt(id TaskID) bool {
-	if e.exempts == nil || e.without.task(relaxExemption, id) {
+	if e.exempts == nil || e.without.task(rulebook.RelaxExemption, id) {
 		return false
 	}
 	until, ok := e.exemption(id)

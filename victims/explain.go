@@ -241,7 +241,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 // the own leaf, what another rule keeps in one stage may go in the other. The second stage
 // is made after an obstacle as well, which is told if the own leaf has nobody else.
 func (d *decision) lacking(e *Explanation) (stages []stage) {
-	if reason := e.Decision.Refusal.Reason; reason == rulebook.NoVictims || reason == rulebook.PredicateRefused {
+	if rulebook.ReasonOf(e.Decision.Refusal.Reason).Searched {
 		stages = append(stages, outsideLeaf)
 	}
 	if d.mayTakeOwn(&e.Decision) {
@@ -253,24 +253,24 @@ func (d *decision) lacking(e *Explanation) (stages []stage) {
 // relaxations returns the rules of the ask, of queues and of nodes that may
 // have stood in the way.
 func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
-	for i := range relaxables {
-		rule := relaxables[i].rule
-		switch relaxables[i].about {
-		case aboutAsk:
+	for _, x := range rulebook.Relaxations() {
+		rule := x.Word
+		switch x.Subject {
+		case rulebook.OfAsk:
 			all = append(all, Relaxation{Rule: rule})
-		case aboutQueue:
+		case rulebook.OfQueue:
 			for i := range e.Queues {
 				if f := &e.Queues[i]; d.mayMatter(rule, f) {
 					all = append(all, Relaxation{Rule: rule, Queue: f.Queue})
 				}
 			}
-		case aboutBudget:
+		case rulebook.OfBudget:
 			for name, b := range d.c.Budgets() {
 				if b.Hard {
 					all = append(all, Relaxation{Rule: rule, Budget: name})
 				}
 			}
-		case aboutNode:
+		case rulebook.OfNode:
 			for i := range e.Nodes {
 				if f := &e.Nodes[i]; f.Verdict == verdictUnschedulable || f.Verdict == verdictReserved {
 					all = append(all, Relaxation{Rule: rule, Node: f.Node})
@@ -284,13 +284,13 @@ func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
 // mayMatter reports whether relaxing a rule of a queue could change anything.
 func (d *decision) mayMatter(rule string, f *QueueFinding) bool {
 	switch rule {
-	case relaxTrigger:
+	case rulebook.RelaxTrigger:
 		return f.OnPath
-	case relaxMax:
+	case rulebook.RelaxMax:
 		return f.OnPath && d.tree.Max(f.Queue).Defined&d.wants != 0
-	case relaxFence:
+	case rulebook.RelaxFence:
 		return f.Fence && f.Queue != queue.Root
-	case relaxDisabled:
+	case rulebook.RelaxDisabled:
 		by, disabled := trees.DisabledBy(d.tree, f.Queue)
 		return disabled && by == f.Queue
 	}
@@ -299,10 +299,10 @@ func (d *decision) mayMatter(rule string, f *QueueFinding) bool {
 
 // taskRelaxations returns the rules that keep single tasks and can be relaxed.
 func (e *Explanation) taskRelaxations() (all []Relaxation) {
-	for _, x := range relaxables {
+	for _, x := range rulebook.Relaxations() {
 		for i := range e.Tasks {
-			if t := &e.Tasks[i]; x.about == aboutTask && t.Rule == x.rule {
-				all = append(all, Relaxation{Rule: x.rule, Task: t.Task})
+			if t := &e.Tasks[i]; x.Subject == rulebook.OfTask && t.Rule == x.Word {
+				all = append(all, Relaxation{Rule: x.Word, Task: t.Task})
 			}
 		}
 	}
@@ -339,80 +339,6 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 	return outcome != Refused
 }
 
-// The rules that can be relaxed alone to see whether they stood in the way: the words of
-// Relaxation.Rule.
-const (
-	relaxMayNot        = "may-not-preempt"  // the ask must not preempt others
-	relaxDelay         = "delay"            // the preemption delay of its queue
-	relaxInterval      = "interval"         // the interval between attempts
-	relaxUngoverned    = "not-guaranteed"   // no type of the ask is governed (law 4)
-	relaxTrigger       = "over-guarantee"   // Queue is not under its guarantee (law 4)
-	relaxInside        = "inside"           // nothing inside the starving queue (storm freedom)
-	relaxMax           = "max"              // the max of Queue, in every type
-	relaxFence         = "fence"            // the preemption policy of Queue is fence, not default (law 7)
-	relaxDisabled      = "disabled"         // the preemption policy of Queue is disabled, not default
-	relaxGuarantee     = "guarantee"        // the guarantee of Queue, in every type (law 2)
-	relaxBudget        = "budget"           // the hard budget of the name Budget
-	relaxUnschedulable = "unschedulable"    // Node takes no new tasks
-	relaxReservation   = "reservation"      // Node is reserved for another
-	relaxApplication   = "same-application" // Task is of the ask's application (law 3)
-	relaxPriority      = "priority"         // the effective priority of Task (law 6)
-	relaxExemption     = "exempt"           // the caller exempts Task
-	relaxRequiredNode  = "required-node"    // Task can run on its node only
-)
-
-// A subject is what a rule that can be relaxed is about.
-type subject uint8
-
-const (
-	aboutAsk subject = iota
-	aboutQueue
-	aboutNode
-	aboutTask
-	aboutBudget
-)
-
-// A relaxable says of a rule what would have to be otherwise, with a %s for what the rule is
-// about. The conditional is meant: the plan would then exist, but nobody says that the rule
-// ought to go.
-type relaxable struct {
-	rule     string
-	about    subject
-	text     string
-	obstacle string // a reason at the gate that counts no more
-}
-
-// relaxables are in the order in which they are tried and told.
-var relaxables = [...]relaxable{
-	{relaxMayNot, aboutAsk, "if it might preempt others", rulebook.MayNotPreempt},
-	{relaxDelay, aboutAsk, "without the preemption delay of its queue", rulebook.TooEarly},
-	{relaxInterval, aboutAsk, "without the interval between attempts", rulebook.TooSoon},
-	{relaxUngoverned, aboutAsk, "if it needed no guarantee", rulebook.NotGuaranteed},
-	{relaxTrigger, aboutQueue, "if %s were under its guarantee", rulebook.OverGuarantee},
-	{relaxInside, aboutAsk, "if it might take from inside the starving queue", rulebook.HeadroomInside},
-	{relaxMax, aboutQueue, "without the max of %s", rulebook.OverMax},
-	{relaxFence, aboutQueue, "without the fence of %s", ""},
-	{relaxDisabled, aboutQueue, "if preemption were not disabled in %s", ""},
-	{relaxGuarantee, aboutQueue, "without the guarantee of %s", ""},
-	{relaxBudget, aboutBudget, "if the budget %s had more left", ""},
-	{relaxUnschedulable, aboutNode, "if %s were schedulable", ""},
-	{relaxReservation, aboutNode, "if %s were not reserved", ""},
-	{relaxApplication, aboutTask, "if %s were of another application", ""},
-	{relaxPriority, aboutTask, "if %s were low enough in effective priority", ""},
-	{relaxExemption, aboutTask, "if %s were not exempt", ""},
-	{relaxRequiredNode, aboutTask, "if %s were not bound to its node", ""},
-}
-
-// relaxableOf returns what is said of a rule; of none, nothing.
-func relaxableOf(rule string) relaxable {
-	for _, x := range relaxables {
-		if x.rule == rule {
-			return x
-		}
-	}
-	return relaxable{}
-}
-
 // A Relaxation is one rule, and the queue, node or task that it is about if
 // it is about one.
 type Relaxation struct {
@@ -430,21 +356,23 @@ func (r Relaxation) queue(rule string, q queue.ID) bool { return r.Rule == rule 
 
 func (r Relaxation) node(rule string, n NodeID) bool { return r.Rule == rule && r.Node == n }
 
-func (r Relaxation) budget(name string) bool { return r.Rule == relaxBudget && r.Budget == name }
+func (r Relaxation) budget(name string) bool {
+	return r.Rule == rulebook.RelaxBudget && r.Budget == name
+}
 
 func (r Relaxation) task(rule string, id TaskID) bool { return r.Rule == rule && r.Task == id }
 
 // waives reports whether an obstacle at a queue does not count. Without storm freedom
 // nothing is inside the starving queue.
 func (r Relaxation) waives(o string, q queue.ID) bool {
-	x := relaxableOf(r.Rule)
-	return x.obstacle == o && (x.about != aboutQueue || r.Queue == q)
+	x := rulebook.RelaxationOf(r.Rule)
+	return x.Obstacle == o && (x.Subject != rulebook.OfQueue || r.Queue == q)
 }
 
 // opens reports whether leaf w, which is outside the fence of asking, would
 // be inside without the fence that is relaxed.
 func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
-	if r.Rule != relaxFence || w == asking || r.Queue != fence.Root(t, asking) {
+	if r.Rule != rulebook.RelaxFence || w == asking || r.Queue != fence.Root(t, asking) {
 		return false
 	}
 	parent, ok := t.Parent(r.Queue)
@@ -455,7 +383,7 @@ func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
 // policy that is relaxed.
 func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
 	by, _ := trees.DisabledBy(t, w)
-	return r.Rule == relaxDisabled && r.Queue == by
+	return r.Rule == rulebook.RelaxDisabled && r.Queue == by
 }
 
 // A table is rows of cells, the first of which is its header.
@@ -568,7 +496,7 @@ func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
 
 // ruleText writes a rule that keeps tasks of a queue, and what it says.
 func ruleText(e *Explanation, rule string, q queue.ID) string {
-	text := ruleTexts[rule]
+	text := rulebook.RuleOf(rule).Ask
 	switch {
 	// The rule has one word for both, since both are law 7. Its text tells them
 	// apart.
@@ -674,16 +602,16 @@ func (f *RelaxationFinding) Describe(c *Cluster) string {
 	case Preempts:
 		how = "with " + counted(f.Victims, "victim")
 	}
-	x := relaxableOf(f.Rule)
-	text := x.text
-	switch x.about {
-	case aboutQueue:
+	x := rulebook.RelaxationOf(f.Rule)
+	text := x.Text
+	switch x.Subject {
+	case rulebook.OfQueue:
 		text = fmt.Sprintf(text, c.queueName(f.Queue))
-	case aboutNode:
+	case rulebook.OfNode:
 		text = fmt.Sprintf(text, c.nodeName(f.Node))
-	case aboutTask:
+	case rulebook.OfTask:
 		text = fmt.Sprintf(text, plain.Name(f.Key))
-	case aboutBudget:
+	case rulebook.OfBudget:
 		text = fmt.Sprintf(text, plain.Name(f.Budget))
 	}
 	return fmt.Sprintf("%s (%v): on %s, %s", text, f.Rule, c.nodeName(f.Place), how)

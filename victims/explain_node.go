@@ -265,7 +265,7 @@ func (d *decision) outdone(out *Decision) string {
 	switch {
 	case !d.accepts(d.best.node(), d.best.victims, coming):
 		return verdictRefused
-	case out.Outcome == Refused && out.Refusal.Reason != rulebook.NoVictims && out.Refusal.Reason != rulebook.PredicateRefused:
+	case out.Outcome == Refused && !rulebook.ReasonOf(out.Refusal.Reason).Searched:
 		return verdictWithheld
 	}
 	return verdictUnproven

@@ -26,7 +26,7 @@ func (d *decision) stateTasks(p *least.Problem, s *site, ids []TaskID) {
 	if d.c.gangs > 0 {
 		d.gangs.meetAll(d.c.nodes[s.node].tasks)
 	}
-	relaxed := d.without.Rule == relaxRequiredNode // a digest knows no such task
+	relaxed := d.without.Rule == rulebook.RelaxRequiredNode // a digest knows no such task
 	if relaxed && d.c.tasks[d.without.Task].node == s.node {
 		x := &d.problem
 		x.picked = append(append(x.picked[:0], ids...), d.without.Task)

@@ -89,7 +89,7 @@ func (d *decision) pruning() bool {
 
 // limiting reports whether the best plan so far limits what others may cost.
 func (d *decision) limiting() bool {
-	return !d.p.Exhaustive && d.p.Compare == nil && d.without.Rule != relaxRequiredNode
+	return !d.p.Exhaustive && d.p.Compare == nil && d.without.Rule != rulebook.RelaxRequiredNode
 }
 
 // Shares of the budget, of which a search over all nodes gets one part in so many:

@@ -77,7 +77,7 @@ type uncounted struct {
 // counted, and exemptions may end. (DESIGN.md, Refusals.)
 func (d *decision) unplanned(dst *Decision, told stage) {
 	r := &dst.Refusal
-	counted := r.Reason == rulebook.NoVictims || r.Reason == rulebook.PredicateRefused
+	counted := rulebook.ReasonOf(r.Reason).Searched
 	own := d.mayTakeOwn(dst)
 	if d.without.Rule != "" || !counted && !own {
 		return // a trial of Explain: only the outcome is read
@@ -133,8 +133,7 @@ func (d *decision) tellSecond(dst *Decision, reach bool) {
 	}
 	r := &dst.Refusal
 	r.OwnLeaf, r.Proven = true, r.Proven && first.Proven
-	switch first.Reason {
-	case rulebook.OverMax, rulebook.NotGuaranteed, rulebook.OverGuarantee, rulebook.HeadroomInside:
+	if rulebook.ReasonOf(first.Reason).Gate {
 		r.Also = first.Reason // with its queue and type, which are there still
 	}
 }
@@ -477,34 +476,25 @@ func (d *decision) help(dst *Decision) {
 		return
 	}
 	switch r.Reason {
-	case rulebook.OverMax, rulebook.HeadroomInside: // so that it neither fits nor waits
-		h.Less, h.Bounds = append(h.Less, r.Queue), true
 	case rulebook.NoVictims:
 		d.helpVictims(h)
 	case InFlight: // the grant ends with its node
 		d.helpPlace(h)
 		h.Node = d.c.nodes[w.Places[0]].name
 	default:
-		d.helpPlace(h)
-		d.helpTrigger(r)
+		if rulebook.ReasonOf(r.Reason).Place {
+			d.helpPlace(h)
+		}
+		r.HelpReason()
 	}
 }
 
-// helpTrigger names what could let an ask look for victims that must not.
-func (d *decision) helpTrigger(r *Refusal) {
-	h := &r.Help
-	switch r.Reason {
-	case rulebook.TooEarly:
-		h.Policies = true
-	case rulebook.NotGuaranteed:
-		h.Bounds = true
-	case rulebook.OverGuarantee:
-		h.Bounds = true
-		if !slices.Contains(h.Less, r.Queue) {
-			h.Less = append(h.Less, r.Queue)
-		}
-	case rulebook.NothingInReach: // a guarantee says what is inside the starving queue
-		h.Bounds, h.Policies = true, true
+// HelpReason names what undoes the reason itself, by the table of reasons. It is for planners.
+func (r *Refusal) HelpReason() {
+	h, e := &r.Help, rulebook.ReasonOf(r.Reason)
+	h.Bounds, h.Policies = h.Bounds || e.Bounds, h.Policies || e.Policies
+	if e.Less && !slices.Contains(h.Less, r.Queue) {
+		h.Less = append(h.Less, r.Queue)
 	}
 }
 

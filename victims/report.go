@@ -220,8 +220,8 @@ func (r *Refusal) report(c *Cluster, ofGang bool) *refusalReport {
 		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
 		Proven: r.Proven, Steps: r.Steps, NoneCounts: r.NoneCounts, ProtectedBy: r.ProtectedBy.Report(c), Cause: r.Root.Report(c),
 	}
-	switch cmp.Or(r.Also, r.Reason) {
-	case rulebook.OverMax, rulebook.OverGuarantee, rulebook.HeadroomInside:
+	switch rulebook.ReasonOf(cmp.Or(r.Also, r.Reason)).About {
+	case rulebook.AboutMax, rulebook.AboutGuarantee:
 		f.Queue, f.Type = c.tree.Path(r.Queue), c.Schema().Name(r.Type)
 	}
 	if ofGang {

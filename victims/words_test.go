@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -85,26 +84,4 @@ func TestWords_Complete(t *testing.T) {
 		distinct(word(n), true)
 	}
 	each(int(Refused)+1, func(i int) string { return Outcome(i).String() })
-	clear(seen)
-	for _, r := range rulebook.Reasons() {
-		distinct(r, false)
-	}
-	clear(seen)
-	texts := 0
-	for r := rulebook.Rule(1); r < rulebook.NumRules; r++ {
-		distinct(r.String(), false)
-		if ruleTexts[r.String()] != "" { // other rules are of jobs and quotas
-			texts++
-		}
-	}
-	require.Len(t, ruleTexts, texts, "a text for what is no rule")
-	clear(seen)
-	for _, text := range ruleTexts {
-		distinct(text, false)
-	}
-	clear(seen)
-	for _, r := range relaxables {
-		distinct(r.text, false)
-		distinct(r.rule, false)
-	}
 }

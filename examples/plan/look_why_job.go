@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -173,20 +174,8 @@ func (d *drawing) keptFromJob(v *victims.Violation) string {
 	case finding.LawBudget:
 		return fmt.Sprintf("budget %s has %d left", plain.Name(v.Budget), v.Want)
 	}
-	if text, ok := keptByJobs[v.Law]; ok {
+	if text := rulebook.RuleOfLaw(v.Law).Picture; text != "" {
 		return text
 	}
 	return "it may not go: " + plain.Line(v.String())
-}
-
-// keptByJobs are words for laws that keep a task from being a victim of a job.
-var keptByJobs = map[string]string{
-	finding.LawLeaving:        "it is leaving already",
-	finding.LawRequiredTask:   "it can run on this node only",
-	finding.LawApplication:    "it is of the job, or of its application (law 3)",
-	finding.LawFence:          "it is beyond the fence of the asking queue (law 7)",
-	finding.LawDisabled:       "preemption is disabled in its queue",
-	finding.LawNonPreemptible: "it is not preemptible",
-	finding.LawRefused:        "it would not stop",
-	finding.LawExempt:         "it is exempt for now",
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -95,19 +96,11 @@ func (d *drawing) keptFromQuota(v *victims.Violation) string {
 		return plain.Name(v.Queue) + " needs it for its guarantee (law 2)"
 	case finding.LawBudget:
 		return "budget " + plain.Name(v.Budget) + " has none left"
+	case finding.LawInside:
+		return "it is outside the enforced queue"
 	}
-	if text, ok := keptByQuotas[v.Law]; ok {
+	if text := rulebook.RuleOfLaw(v.Law).Picture; text != "" {
 		return text
 	}
 	return "it may not go: " + plain.Line(v.String())
-}
-
-// keptByQuotas are words for laws that keep a task from being a victim of a quota.
-var keptByQuotas = map[string]string{
-	finding.LawLeaving:      "it is leaving already",
-	finding.LawRequiredTask: "it can run on this node only",
-	finding.LawInside:       "it is outside the enforced queue",
-	finding.LawEnforced:     "its queue is being enforced already",
-	finding.LawGang:         "its job may not lose one more, or only as a whole",
-	finding.LawHelpful:      "it has nothing of what has to go",
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/go-preempt/preempt/internal/rulebook"
 )
 
 // blocks returns the blocks of README.md in a language.
@@ -38,19 +36,6 @@ func TestReadme_Documents(t *testing.T) {
 	require.Len(t, every, 1)
 	bare := regexp.MustCompile(`(?m)\s*//.*$`).ReplaceAllString(every[0], "")
 	require.Equal(t, outputs{decided, "1 passed, 0 failed\n", ""}, call(bare, "-check", "-"))
-}
-
-// README.md lists every word that a result may have for a reason or a rule.
-func TestReadme_Words(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	require.NoError(t, err)
-	words := rulebook.Reasons()
-	for r := rulebook.RuleLeaving; r < rulebook.NumRules; r++ {
-		words = append(words, r.String())
-	}
-	for _, word := range words {
-		require.Contains(t, string(text), "`"+word+"`")
-	}
 }
 
 // The line for a CI in README.md works as pasted, after the line that installs the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -32,17 +33,12 @@ type Figures struct {
 
 	hunger  hunger
 	tenants [tenants]string // who they are
-	reasons [numReasons]int
+	reasons []int           // by number of the reason
 }
 
 // reasons are the words for why an ask of a replay is refused, in the order in which they
 // are told.
-var reasons = [...]string{
-	"in-flight", "unknown-node", "may-not-preempt", "too-early", "too-soon", "over-max", "not-guaranteed",
-	"over-guarantee", "headroom-inside", "nothing-in-reach", "no-victims", "predicate", "unlawful",
-}
-
-const numReasons = len(reasons)
+var reasons = rulebook.Reasons()
 
 // Peak is the most of a type that was in use at once, without what was leaving.
 type Peak struct {
@@ -150,8 +146,8 @@ func (f *Figures) decided(d *victims.Decision, held bool) {
 	case victims.Refused:
 		f.Decisions.Refused++
 		r := &d.Refusal
-		f.reasons[slices.Index(reasons[:], r.Reason)]++
-		if r.Reason == "no-victims" || r.Reason == "predicate" {
+		f.reasons[slices.Index(reasons, r.Reason)]++
+		if rulebook.ReasonOf(r.Reason).Searched {
 			f.Search.Refusals.add(r.Proven, r.Steps)
 		}
 	}
@@ -199,7 +195,7 @@ func (f *Figures) used(t *queue.Tree) {
 
 // begin takes down what is known before anything happens.
 func (f *Figures) begin(c *victims.Cluster) {
-	f.Nodes = c.NodeLen()
+	f.Nodes, f.reasons = c.NodeLen(), make([]int, len(reasons))
 	for i := range c.Schema().Len() {
 		f.Peak = append(f.Peak, Peak{Type: c.Schema().Name(i), Capacity: c.Capacity()[i]})
 	}

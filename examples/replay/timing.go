@@ -41,8 +41,8 @@ const maxSlowest = 5
 
 // A stopwatch collects how long decisions take. Its zero value is ready.
 type stopwatch struct {
-	took    [numKinds][]time.Duration
-	slowest []Slow // by falling time, the earlier first
+	took    [][]time.Duration // by kind
+	slowest []Slow            // by falling time, the earlier first
 }
 
 // Outcomes are told apart by kind: refusals by reason, and what becomes of
@@ -53,7 +53,6 @@ const (
 	kindPlan
 	kindStart
 	kindRefused // and the reason
-	numKinds    = kindRefused + numReasons
 )
 
 func kindOf(s *Step) int {
@@ -63,7 +62,7 @@ func kindOf(s *Step) int {
 	case victims.Preempts:
 		return kindPlan
 	case victims.Refused:
-		return kindRefused + slices.Index(reasons[:], s.Decision.Refusal.Reason)
+		return kindRefused + slices.Index(reasons, s.Decision.Refusal.Reason)
 	}
 	if s.Held {
 		return kindStart
@@ -81,6 +80,9 @@ func kindName(kind int) string {
 // add takes note of a decision.
 func (w *stopwatch) add(s *Step) {
 	kind := kindOf(s)
+	if w.took == nil {
+		w.took = make([][]time.Duration, kindRefused+len(reasons))
+	}
 	w.took[kind] = append(w.took[kind], s.Took)
 	at, _ := slices.BinarySearchFunc(w.slowest, s.Took, func(x Slow, took time.Duration) int {
 		if x.Took == took {

@@ -170,3 +170,6 @@ var books = map[string]map[string]Text{
 
 // Number returns the number of a law in DESIGN.md, The seven laws, or 0.
 func Number(law string) int { return book[law].Number }
+
+// Known reports whether a word is that of a law.
+func Known(law string) bool { _, known := book[law]; return known }

@@ -298,12 +298,5 @@ func (q *question) entitled() bool {
 
 // opens reports whether moves may help after an answer.
 func (a *answer) opens() bool {
-	if a.outcome != victims.Refused {
-		return a.outcome == victims.Preempts
-	}
-	switch a.cause.Reason {
-	case rulebook.NoVictims, rulebook.PredicateRefused, rulebook.NothingInReach, rulebook.NotGuaranteed, rulebook.OverGuarantee:
-		return true
-	}
-	return false
+	return a.outcome == victims.Preempts || a.outcome == victims.Refused && rulebook.ReasonOf(a.cause.Reason).Moves
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/stretchr/testify/require"
 )
@@ -35,6 +36,19 @@ func TestOurs_Cases(t *testing.T) {
 		require.NoError(t, s.Add(&p))
 	}
 	requireFaultless(t, s)
+}
+
+// TestFaults_Laws: each word that is a law's is one of the law-book, and has a text.
+func TestFaults_Laws(t *testing.T) {
+	laws := 0
+	for _, f := range Faults {
+		if text, ok := faultTexts[f]; ok {
+			laws++
+			require.True(t, finding.Known(string(f)), "fault.go: %q is no law", f)
+			require.NotEmpty(t, text)
+		}
+	}
+	require.Len(t, faultTexts, laws, "fault.go: a text of no fault")
 }
 
 // TestOurs_Random: nor in random worlds.

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package internal
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/rulebook"
+)
+
+// ruleWords are the words of all rules, in their order.
+func ruleWords() (words []string) {
+	for r := rulebook.Rule(1); r < rulebook.NumRules; r++ {
+		words = append(words, r.String())
+	}
+	return words
+}
+
+// relaxWords are the words of what can be relaxed, in their order.
+func relaxWords() (words []string) {
+	for _, x := range rulebook.Relaxations() {
+		words = append(words, x.Word)
+	}
+	return words
+}
+
+// lists are those that people read and that name what a table of internal/rulebook has. A list is
+// what follows some words in a file, up to others; each word of it stands in the mark.
+var lists = []struct {
+	file, from, to, mark string
+	words                []string
+}{
+	{"victims/decision.go", "// A Count says", "type Count struct", "//   - %:", ruleWords()},
+	{"victims/decision.go", "// A Refusal says", "type Refusal struct", "//   - %:", rulebook.Reasons()},
+	{"DESIGN.md", "In the order in which they are tried, the rules are", "* What came of", "`%`", relaxWords()},
+	{"examples/plan/README.md", "Reasons of asks are", "## What a policy changes", "`%`", nil},
+}
+
+// TestLists: each list that people read has every word of its table, and in its order if it is a list
+// of nothing else.
+func TestLists(t *testing.T) {
+	for _, l := range lists {
+		_, text, found := strings.Cut(readPage(t, l.file), l.from)
+		require.True(t, found, "%s has no %q", l.file, l.from)
+		text, _, found = strings.Cut(text, l.to)
+		require.True(t, found, "%s has no %q after %q", l.file, l.to, l.from)
+		if l.words == nil {
+			for _, word := range append(ruleWords(), rulebook.Reasons()...) {
+				require.Contains(t, text, "`"+word+"`", "%s, after %q", l.file, l.from)
+			}
+			continue
+		}
+		mark := regexp.MustCompile(strings.Replace(regexp.QuoteMeta(l.mark), "%", "([a-z-]+)", 1))
+		var got []string
+		for _, m := range mark.FindAllStringSubmatch(text, -1) {
+			got = append(got, m[1])
+		}
+		require.Equal(t, l.words, got, "%s, after %q: edit that list, or the table in internal/rulebook", l.file, l.from)
+	}
+}
+
+// TestLists_Laws: what auditors call a rule is a law of the law-book.
+func TestLists_Laws(t *testing.T) {
+	for r := rulebook.Rule(1); r < rulebook.NumRules; r++ {
+		if law := r.Entry().Law; law != "" {
+			require.True(t, finding.Known(law), "internal/rulebook/rule.go, %v: internal/finding/laws.go has no law %q", r, law)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rulebook
+
+import (
+	"cmp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// apart reports texts that are missing or twice.
+func apart(t *testing.T, what string, texts []string) {
+	t.Helper()
+	seen := make(map[string]bool)
+	for _, text := range texts {
+		require.NotEmpty(t, text, what)
+		require.False(t, seen[text], "%s: %q twice", what, text)
+		seen[text] = true
+	}
+}
+
+// Each row of a table has all that somebody says of it.
+func TestTables_Whole(t *testing.T) {
+	var words, pictures, texts []string
+	for r := Rule(1); r < NumRules; r++ {
+		e := r.Entry()
+		words, pictures = append(words, e.Word), append(pictures, e.Picture)
+		require.NotEmpty(t, e.Ask+e.Gang+e.Quota, e.Word)
+		require.Equal(t, e, RuleOf(e.Word))
+	}
+	apart(t, "words of rules", words)
+	apart(t, "pictures of rules", pictures)
+	require.Zero(t, RuleOf("nobody's"))
+	require.Zero(t, RuleOfLaw("nobody's"))
+
+	apart(t, "words of reasons", Reasons())
+	holes := map[About]int{AboutMax: 2, AboutGuarantee: 2, AboutNode: 1, AboutDelay: 1}
+	for i := range reasonTable {
+		e := &reasonTable[i]
+		require.Equal(t, *e, ReasonOf(e.Word))
+		for _, text := range []string{e.Ask, cmp.Or(e.Gang, e.Ask)} {
+			require.NotEmpty(t, text, e.Word)
+			require.Equal(t, holes[e.About], strings.Count(text, "%s"), "%s: what it is about", e.Word)
+		}
+	}
+	require.Equal(t, "nothing is decided", ReasonOf("").Ask)
+
+	words = nil
+	for _, x := range Relaxations() {
+		words, texts = append(words, x.Word), append(texts, x.Text)
+		require.Equal(t, x.Subject != OfAsk, strings.Contains(x.Text, "%s"), x.Word)
+		require.Equal(t, x, RelaxationOf(x.Word))
+		if x.Obstacle != "" {
+			require.Contains(t, Reasons(), x.Obstacle)
+		}
+	}
+	apart(t, "words of what can be relaxed", words)
+	apart(t, "texts of what can be relaxed", texts)
+	require.Zero(t, RelaxationOf("nothing"))
+}
