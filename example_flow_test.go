@@ -55,8 +55,8 @@ func Example_requiredNode() {
 	fmt.Print(d.Describe(c))
 	// Output:
 	// agent (root.batch, cpu=1) runs on n2 once these have stopped:
-	//   n2a on n2 (root.batch, cpu=4, priority 0, rank 0) for room on the node
-	//   cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost, 4 cpu-hours, 18.8% of the cluster freed beyond need
+	//   n2a on n2 (root.batch, cpu=4, priority 0) for room on the node
+	//   cost: 1 victim, 1h of work lost, 4 cpu-hours, 18.8% of the cluster freed beyond need
 	//   no legal plan costs less
 }
 
@@ -80,12 +80,12 @@ func Example_whatIf() {
 	fmt.Println("as before:", c.Version() == before)
 	// Output:
 	// web-0 (root.prod, cpu=4) runs on n1 once these have stopped:
-	//   n1a on n1 (root.batch, cpu=4, priority 0, rank 0) for room on the node
-	//   cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost, 4 cpu-hours
+	//   n1a on n1 (root.batch, cpu=4, priority 0) for room on the node
+	//   cost: 1 victim, 1h of work lost, 4 cpu-hours
 	//   no legal plan costs less
 	// web-1 (root.prod, cpu=4) runs on n1 once these have stopped:
-	//   n1b on n1 (root.batch, cpu=4, priority 0, rank 0) for room on the node
-	//   cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost, 4 cpu-hours
+	//   n1b on n1 (root.batch, cpu=4, priority 0) for room on the node
+	//   cost: 1 victim, 1h of work lost, 4 cpu-hours
 	//   no legal plan costs less
 	// web-2 (root.prod, cpu=4) is refused (over-guarantee): root.prod has its guaranteed cpu=8 already
 	// as before: true

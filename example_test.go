@@ -60,8 +60,8 @@ func Example() {
 
 	// Output:
 	// chat (root.prod, gpu=8) runs on n2 once these have stopped:
-	//   sim on n2 (root.batch, gpu=8, priority 0, rank 0) for room on the node
-	//   cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost, 8 gpu-hours
+	//   sim on n2 (root.batch, gpu=8, priority 0) for room on the node
+	//   cost: 1 victim, 1h of work lost, 8 gpu-hours
 	//   no legal plan costs less
 	// root    used gpu=16
 	//   batch used gpu=8

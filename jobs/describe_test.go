@@ -32,7 +32,7 @@ func TestDescribe(t *testing.T) {
   all of job h, which would be left below its minimum:
     victim d on n2 (root.q, cpu=8, priority 0, rank -10) for room on the node and under a max
     victim e on n2 (root.low, none, priority -2, rank -12)
-  cost: 1 opted out, 1 originator, highest rank -7, highest priority 3, 1 job stopped, 4 victims, ranks sum up to -36, 4h0m0s of work lost, 12 cpu-hours
+  cost: 1 opted out, 1 originator, highest rank -7, highest priority 3, 1 job stopped, 4 victims, ranks sum up to -36, 4h of work lost, 12 cpu-hours
   no legal plan costs less
 `},
 		{"refused", queues + "node n1 4\ntask v low n1 2 until=5m\ntask w low n1 2 fixed\njob q 1,2,2", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
@@ -44,7 +44,7 @@ func TestDescribe(t *testing.T) {
   member j0 (cpu=6) on n1
   victim v on n1 (root.low, cpu=3, priority 0, rank -10) for room on the node
   victim w on n1 (root.low, cpu=3, priority 0, rank -10) for room on the node
-  cost: 1 beyond soft budgets, highest rank -10, highest priority 0, own cost 5, 2 victims, ranks sum up to -20, 2h0m0s of work lost, 6 cpu-hours
+  cost: 1 beyond soft budgets, highest rank -10, own cost 5, 2 victims, ranks sum up to -20, 2h of work lost, 6 cpu-hours
   no legal plan costs less
 `},
 		{"a hard budget", "budget web 0 hard\n" + queues + "node n1 4\ntask v low n1 4 web=web\njob q 4", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
@@ -53,13 +53,13 @@ func TestDescribe(t *testing.T) {
 		{"under a max", "queue q max=4\nnode n1 8\ntask v q n1 4\njob q 4", `job j (root.q, priority 10) runs once these have stopped: 1 member placed
   member j0 (cpu=4) on n1
   victim v on n1 (root.q, cpu=4, priority 0, rank -10) for room under a max
-  cost: highest rank -10, highest priority 0, 1 victim, 1h0m0s of work lost, 4 cpu-hours
+  cost: highest rank -10, 1 victim, 1h of work lost, 4 cpu-hours
   no legal plan costs less
 `},
 		{"under a quota", "queue q quota=4:4\nnode n1 8\ntask v q n1 4\njob q 4 fixed", `job j (root.q, priority 10) runs once these have stopped: 1 member placed
   member j0 (cpu=4) on n1
   victim v on n1 (root.q, cpu=4, priority 0, rank -10) for room under a quota
-  cost: highest rank -10, highest priority 0, 1 victim, 1h0m0s of work lost, 4 cpu-hours
+  cost: highest rank -10, 1 victim, 1h of work lost, 4 cpu-hours
   no legal plan costs less
 `},
 		{"the min of a quota", "queue q quota=3:9\nnode n1 4\njob q 4 fixed", `job j (root.q, priority 10) is refused (quota-min): it may not have so much that is not preemptible

@@ -64,7 +64,7 @@ func ExampleJob_domain() {
 	// job llm (root.train, priority 0) runs once these have stopped: 2 members placed
 	//   member llm-0 (gpu=8) on n2
 	//   member llm-1 (gpu=8) on n3
-	//   victim web on n3 (root.web, gpu=1, priority 0, rank 0) for room on the node
-	//   cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost, 1 gpu-hours
+	//   victim web on n3 (root.web, gpu=1, priority 0) for room on the node
+	//   cost: 1 victim, 1h of work lost, 1 gpu-hours
 	//   no legal plan costs less
 }

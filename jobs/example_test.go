@@ -76,7 +76,7 @@ func ExamplePlanner() {
 	//   member new-1 (gpu=4) on n1
 	//   victim old-0 on n1 (root.batch, gpu=4, priority 0, rank -10, surplus of job old) for room on the node
 	//   victim report on n1 (root.batch, gpu=4, priority 0, rank -10) for room on the node
-	//   cost: highest rank -10, highest priority 0, 2 victims, ranks sum up to -20, 2h0m0s of work lost, 8 gpu-hours
+	//   cost: highest rank -10, 2 victims, ranks sum up to -20, 2h of work lost, 8 gpu-hours
 	//   no legal plan costs less
 }
 

@@ -5,7 +5,6 @@ package victims
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +49,7 @@ func (c *Cost) Compare(d *Cost) int {
 	return compareInSequence(nil, c, d)
 }
 
-// String writes a cost for people.
+// String writes a cost for people: the levels that are not 0.
 func (c *Cost) String() string {
 	if c.Victims == 0 {
 		return "no victims"
@@ -64,24 +63,16 @@ func (c *Cost) String() string {
 	add(c.OptedOut > 0, "%d opted out", c.OptedOut)
 	add(c.Overrun > 0, "%d beyond soft budgets", c.Overrun)
 	add(c.Originators > 0, "%s", counted(c.Originators, "originator"))
-	add(true, "highest rank %d", c.MaxRank)
-	add(true, "highest priority %d", c.MaxPriority)
+	add(c.MaxRank != 0, "highest rank %d", c.MaxRank)
+	add(c.MaxPriority != 0, "highest priority %d", c.MaxPriority)
 	add(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job"))
 	add(c.Own != resources.Wide{}, "own cost %v", c.Own)
 	add(true, "%s", counted(c.Victims, "victim"))
-	add(c.Victims > 1, "ranks sum up to %d", c.SumRanks)
-	add(c.LostTime > 0 || c.Work == resources.Wide{}, "%s of work lost", c.lostTime()) // a bound knows no times
-	add(c.LostType != "", "%s", c.lostAmount())
+	add(c.Victims > 1 && c.SumRanks != 0, "ranks sum up to %d", c.SumRanks)
+	add(c.LostTime > 0, "%s of work lost", plain.Duration(c.LostTime)) // a bound knows no times
+	add(c.LostAmount != resources.Wide{}, "%s", c.lostAmount())
 	add(c.Excess.Amount > 0, "%s freed beyond need", portion(c.Excess, "the cluster"))
 	return strings.Join(parts, ", ")
-}
-
-// lostTime writes the time that is lost.
-func (c *Cost) lostTime() string {
-	if c.LostTime == math.MaxInt64 {
-		return "centuries"
-	}
-	return c.LostTime.String()
 }
 
 // lostAmount writes amounts by time, as in "24 gpu-hours".

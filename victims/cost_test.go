@@ -123,7 +123,8 @@ func TestCostString(t *testing.T) {
 		want string
 	}{
 		{Cost{MaxRank: 3, Node: 7}, "no victims"},
-		{Cost{Victims: 1, SumRanks: -5}, "highest rank 0, highest priority 0, 1 victim, 0s of work lost"},
+		{Cost{Victims: 1, SumRanks: -5}, "1 victim"},
+		{Cost{Victims: 2, SumRanks: -5}, "2 victims, ranks sum up to -5"},
 		{
 			Cost{
 				OptedOut: 1, Overrun: 8, Originators: 2, MaxRank: -3, MaxPriority: 4, Jobs: 5,
@@ -132,7 +133,7 @@ func TestCostString(t *testing.T) {
 				LostTime: 10 * time.Minute, LostType: "gpu", LostAmount: resources.WideOf(int64(10 * time.Minute)).Times(3),
 			},
 			"1 opted out, 8 beyond soft budgets, 2 originators, highest rank -3, highest priority 4, 5 jobs stopped, " +
-				"own cost 18446744073709551616, 6 victims, ranks sum up to -7, 10m0s of work lost, 0.5 gpu-hours, 25% of the cluster freed beyond need",
+				"own cost 18446744073709551616, 6 victims, ranks sum up to -7, 10m of work lost, 0.5 gpu-hours, 25% of the cluster freed beyond need",
 		},
 	} {
 		if got := tt.cost.String(); got != tt.want {
@@ -172,19 +173,19 @@ func TestCostLost(t *testing.T) {
 		cost Cost
 		want string
 	}{
-		{Cost{}, "0s of work lost"},
+		{Cost{}, "1 victim"},
 		{Cost{Work: resources.WideOf(1)}, "1 victim"}, // of a bound no times are known
 		{Cost{LostTime: time.Hour + time.Second}, "1h0m1s of work lost"},
 		{Cost{LostTime: math.MaxInt64}, "centuries of work lost"},
-		{Cost{LostTime: 3 * time.Hour, LostType: "gpu", LostAmount: amounts(8, 3*time.Hour)}, "3h0m0s of work lost, 24 gpu-hours"},
-		{Cost{LostType: "gpu"}, "0s of work lost, 0 gpu-hours"},
+		{Cost{LostTime: 3 * time.Hour, LostType: "gpu", LostAmount: amounts(8, 3*time.Hour)}, "3h of work lost, 24 gpu-hours"},
+		{Cost{LostType: "gpu"}, "1 victim"},
 		{Cost{LostTime: 1, LostType: "gpu", LostAmount: amounts(1, 20*time.Minute)}, "1ns of work lost, 0.333 gpu-hours"},
 		{Cost{LostTime: 1, LostType: "gpu", LostAmount: amounts(1, 90*time.Second)}, "1ns of work lost, 90 gpu-seconds"},
 		{Cost{LostTime: 1, LostType: "cpu", LostAmount: amounts(12_345, time.Hour)}, "1ns of work lost, 12.3 cpu-hours"},
 		{Cost{LostTime: 1, LostType: "memory", LostAmount: amounts(3<<29, time.Hour)}, "1ns of work lost, 1.5Gi memory-hours"},
 		{Cost{LostTime: 1, LostType: "gpu", LostAmount: resources.WideOf(1).Lsh(127)}, "1ns of work lost, centuries of gpu"},
 	} {
-		if tt.cost.Victims = 1; !strings.HasSuffix(tt.cost.String(), ", "+tt.want) {
+		if tt.cost.Victims = 1; !strings.HasSuffix(", "+tt.cost.String(), ", "+tt.want) {
 			t.Errorf("%q, want %q", tt.cost.String(), tt.want)
 		}
 	}

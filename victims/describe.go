@@ -54,8 +54,8 @@ func (c *Cluster) describePlan(p *Plan) string {
 		// The order is that of the plan, by key: who compares two texts sees
 		// what changed and not how a search went.
 		v := &p.Victims[i]
-		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d, rank %d%s)%s\n", plain.Name(v.Key),
-			plain.Name(v.Place), plain.Name(v.Path), c.quantities(v.Size), v.Priority, v.Rank, v.remarks(), v.purpose())
+		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d%s)%s\n", plain.Name(v.Key),
+			plain.Name(v.Place), plain.Name(v.Path), c.quantities(v.Size), v.Priority, v.remarks(), v.purpose())
 	}
 	// Indented, so that the cost reads as part of the list and a reader of
 	// lines can tell it from the next decision.
@@ -65,8 +65,11 @@ func (c *Cluster) describePlan(p *Plan) string {
 	return b.String()
 }
 
-// remarks says what makes a victim costly to stop.
+// remarks says what a victim is beside its priority: its rank, and what makes it costly to stop.
 func (v *Victim) remarks() (s string) {
+	if v.Rank != 0 {
+		s += fmt.Sprintf(", rank %d", v.Rank)
+	}
 	if v.OptedOut {
 		s += ", opted out"
 	}
@@ -446,14 +449,8 @@ func (w *writer) victims() {
 }
 
 func (w *writer) victim(indent string, v *Victim) {
-	w.printf("%svictim %s on %s (%s, %s, priority %d, rank %d", indent, plain.Name(v.Key),
-		plain.Name(v.Place), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.Rank)
-	if v.OptedOut {
-		w.printf(", opted out")
-	}
-	if v.Originator {
-		w.printf(", originator")
-	}
+	w.printf("%svictim %s on %s (%s, %s, priority %d%s", indent, plain.Name(v.Key),
+		plain.Name(v.Place), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.remarks())
 	// That its job runs on without it is why it may go alone.
 	if v.Job != "" && !v.Whole {
 		w.printf(", surplus of job %s", plain.Name(v.Job))

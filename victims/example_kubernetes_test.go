@@ -61,7 +61,7 @@ func ExamplePlanner_kubernetes() {
 	// web (root.pods, cpu=4) runs on n2 once these have stopped:
 	//   batch on n2 (root.pods, cpu=2, priority 20, rank -80) for room on the node
 	//   cache on n2 (root.pods, cpu=2, priority 20, rank -80) for room on the node
-	//   cost: highest rank -80, highest priority 20, 2 victims, ranks sum up to -160, 2h0m0s of work lost, 4 cpu-hours
+	//   cost: highest rank -80, highest priority 20, 2 victims, ranks sum up to -160, 2h of work lost, 4 cpu-hours
 	//   no legal plan costs less
 	// peer (root.pods, cpu=2) is refused (no-victims): no legal set of victims makes room
 	//   of other queues it may take nothing (not-guaranteed): no queue on its path is guaranteed anything that it asks for

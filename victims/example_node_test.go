@@ -32,11 +32,11 @@ func ExamplePlanner_blockers() {
 	// Output:
 	// web-1 (root.shop, cpu=2) runs on n2 once these have stopped:
 	//   train on n2 (root.batch, cpu=3, priority 0, rank -100), which blocks the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 3 cpu-hours, 8.3% of the cluster freed beyond need
+	//   cost: highest rank -100, 1 victim, 1h of work lost, 3 cpu-hours, 8.3% of the cluster freed beyond need
 	//   no legal plan costs less
 	// web-2 (root.shop, cpu=2) runs on n1 once these have stopped:
 	//   index on n1 (root.batch, cpu=2, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 2 cpu-hours
+	//   cost: highest rank -100, 1 victim, 1h of work lost, 2 cpu-hours
 	//   no legal plan costs less
 }
 

@@ -82,7 +82,7 @@ func ExamplePlanner_Decide() {
 	// Output:
 	// web-1 (root.shop, cpu=3) runs on n2 once these have stopped:
 	//   train on n2 (root.batch, cpu=3, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 3 cpu-hours
+	//   cost: highest rank -100, 1 victim, 1h of work lost, 3 cpu-hours
 	//   no legal plan costs less
 	// web-1 (root.shop, cpu=7) is refused (no-victims): larger than any node that it may use: n1 has 6 cpu; no legal set of victims makes room
 	//   1 too high in effective priority (priority)
@@ -146,11 +146,11 @@ func ExampleCluster_Apply() {
 	// Output:
 	// web-1 (root.shop, cpu=3) runs on n2 once these have stopped:
 	//   train on n2 (root.batch, cpu=3, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 3 cpu-hours
+	//   cost: highest rank -100, 1 victim, 1h of work lost, 3 cpu-hours
 	//   no legal plan costs less
 	// web-2 (root.shop, cpu=3) runs on n1 once these have stopped:
 	//   etl on n1 (root.batch, cpu=4, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 4 cpu-hours, 8.3% of the cluster freed beyond need
+	//   cost: highest rank -100, 1 victim, 1h of work lost, 4 cpu-hours, 8.3% of the cluster freed beyond need
 	//   no legal plan costs less
 	// as before: true
 }
@@ -256,7 +256,7 @@ func ExampleDecision_Report() {
 	//     "forNode": true
 	//    }
 	//   ],
-	//   "cost": "highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 2 cpu-hours",
+	//   "cost": "highest rank -100, 1 victim, 1h of work lost, 2 cpu-hours",
 	//   "lost": {
 	//    "work": "600000001200000000000",
 	//    "time": "1h0m0s",
@@ -286,7 +286,7 @@ func ExampleDefaultLevels() {
 	// Output:
 	// web-1 (root.shop, cpu=2) runs on n1 once these have stopped:
 	//   index on n1 (root.batch, cpu=2, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 2 cpu-hours
+	//   cost: highest rank -100, 1 victim, 1h of work lost, 2 cpu-hours
 	//   no legal plan costs less
 	// victims: Levels[1]: "work", as Levels[0]: duplicate key
 }

@@ -82,7 +82,7 @@ func (c *Cost) Lost() any {
 	if c.Victims == 0 {
 		return nil
 	}
-	return lostReport{Work: c.Work.String(), Time: c.lostTime(), Type: c.LostType, Amount: c.lostAmount()}
+	return lostReport{Work: c.Work.String(), Time: c.LostTime.String(), Type: c.LostType, Amount: c.lostAmount()}
 }
 
 // A victimReport is a [Victim] for machines.

@@ -140,7 +140,7 @@ func (p page) jobVictims(s *scenario.Step) {
 	p.lines("    ", p.toll(s))
 }
 
-func (p page) jobVictim(t say.Table, s *scenario.Step, i int) {
+func (p page) jobVictim(t *say.Table, s *scenario.Step, i int) {
 	v, task := &s.Placed.Decision.Plan.Victims[i], &s.Placed.Victims[i]
 	stops := "alone"
 	if v.Whole {

@@ -111,7 +111,7 @@ func (p page) quotaVictims(s *scenario.Step) {
 	for i := range s.Enforced.Victims {
 		task := &s.Enforced.Victims[i]
 		t.Row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size),
-			fmt.Sprint(task.Priority), fmt.Sprintf("%v ago", s.Now.Sub(task.Created)), jobRemarks(task))
+			fmt.Sprint(task.Priority), plain.Duration(s.Now.Sub(task.Created))+" ago", jobRemarks(task))
 	}
 	t.End()
 	p.lines("    ", p.toll(s))

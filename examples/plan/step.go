@@ -45,7 +45,7 @@ func (p page) step(s *scenario.Step) {
 func (p page) ask(s *scenario.Step) {
 	a := &s.Asked.Decision.Plan.Ask
 	p.printf("%s asks for %s in %s\n", plain.Name(a.Key), p.amounts(a.Size), p.queue(a.Queue))
-	p.printf("  application %s, priority %d, pending for %v", plain.Name(a.Application), a.Priority, s.Now.Sub(a.PendingSince))
+	p.printf("  application %s, priority %d, pending for %s", plain.Name(a.Application), a.Priority, plain.Duration(s.Now.Sub(a.PendingSince)))
 	if a.RequiredNode != "" {
 		p.printf(", on %s only", plain.Name(a.RequiredNode))
 	}
@@ -125,9 +125,9 @@ func running(t *victims.Task, now time.Time) string {
 	if t.Scheduled.IsZero() {
 		return "not yet"
 	}
-	text := now.Sub(t.Scheduled).String()
+	text := plain.Duration(now.Sub(t.Scheduled))
 	if t.Checkpoint.After(t.Scheduled) && !t.Checkpoint.After(now) {
-		text += fmt.Sprintf(", saved %v ago", now.Sub(t.Checkpoint))
+		text += fmt.Sprintf(", saved %s ago", plain.Duration(now.Sub(t.Checkpoint)))
 	}
 	return text
 }

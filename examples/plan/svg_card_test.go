@@ -25,7 +25,7 @@ func TestCard(t *testing.T) {
 		"× tune-0 (4 gpu) of root.batch", "× tune-1 (4 gpu) of root.batch"}, p.textsLike(`× .*`))
 	require.Equal(t, []string{"✓ root.research has 17 of 20 gpu", "✓ root.serving has 8 of 8 gpu"}, p.textsLike(`[✓✗] .*`))
 	require.Equal(t, []string{"2", "5", "2 of 2"}, p.textsLike(`[0-9]+( of [0-9]+)?`))
-	require.Equal(t, []string{"Work lost: 7h30m0s"}, p.textsLike(`Work .*`))
+	require.Equal(t, []string{"Work lost: 7h30m"}, p.textsLike(`Work .*`))
 
 	// In another type it says so.
 	cpu := asked(t, question{Document: string(data), Picture: "card", Type: "cpu"}).SVG

@@ -171,4 +171,4 @@ func linesOf(text string) []string {
 }
 
 // lostOf writes the time that a plan loses.
-func lostOf(c *victims.Cost) string { return c.LostTime.String() }
+func lostOf(c *victims.Cost) string { return plain.Duration(c.LostTime) }

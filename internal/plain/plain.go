@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plain makes names safe to print. Callers name queues, nodes and tasks
+// Package plain makes names safe to print, and times short. Callers name queues, nodes and tasks
 // as they like, but what a name says must not reach a terminal as control
 // characters, or break a line or a column.
 package plain
 
 import (
+	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -38,4 +40,31 @@ func Line(s string) string {
 		}
 		return ' '
 	}, s)
+}
+
+// Duration writes a time for people: to the second from a minute on, as in "3h20m", to the
+// hour from two days on, as in "2d5h", and the longest as "centuries".
+func Duration(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == math.MaxInt64:
+		return "centuries"
+	case d >= 2*day:
+		d = d.Round(time.Hour)
+		text := strconv.FormatInt(int64(d/day), 10) + "d"
+		if h := d % day / time.Hour; h > 0 {
+			text += strconv.FormatInt(int64(h), 10) + "h"
+		}
+		return text
+	case d >= time.Minute:
+		d = d.Round(time.Second)
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

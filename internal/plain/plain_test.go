@@ -3,8 +3,10 @@
 package plain
 
 import (
+	"math"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 )
 
@@ -71,4 +73,34 @@ func FuzzPrintable(f *testing.F) {
 			t.Errorf("Line(%q) = %q is not the end of it", s, again)
 		}
 	})
+}
+
+func TestDuration(t *testing.T) {
+	const s, m, h, d = time.Second, time.Minute, time.Hour, 24 * time.Hour
+	for _, test := range []struct {
+		in   time.Duration
+		want string
+	}{
+		{0, "0s"},
+		{1, "1ns"},
+		{m - 1, "59.999999999s"},
+		{m, "1m"},
+		{m + 20*s + 600*time.Millisecond, "1m21s"},
+		{10 * m, "10m"},
+		{h - 1, "1h"},
+		{3*h + 20*m, "3h20m"},
+		{3*h + 20*s, "3h0m20s"},
+		{10 * h, "10h"},
+		{2*d - 2*s, "47h59m58s"},
+		{2 * d, "2d"},
+		{3*d - 1, "3d"},
+		{330*d + 19*h + 19*m + 6*s, "330d19h"},
+		{math.MaxInt64 - 1, "106751d23h"},
+		{math.MaxInt64, "centuries"},
+		{-3 * h, "-3h"},
+	} {
+		if got := Duration(test.in); got != test.want {
+			t.Errorf("Duration(%d) = %s, want %s", test.in, got, test.want)
+		}
+	}
 }

@@ -18,28 +18,47 @@ import (
 
 // A Table aligns its columns; it is written as a whole.
 type Table struct {
-	t      *tabwriter.Writer
+	w      io.Writer
 	indent string
+	rows   [][]string
 }
 
 // NewTable begins a table with its headings.
-func NewTable(w io.Writer, indent string, headings ...string) Table {
-	t := Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), indent}
-	t.Row(headings...)
-	return t
+func NewTable(w io.Writer, indent string, headings ...string) *Table {
+	return &Table{w, indent, [][]string{headings}}
 }
 
-// Row adds a row. Trailing cells that are empty are left out, so that no line
-// ends in blanks.
-func (t Table) Row(cells ...string) {
-	for len(cells) > 0 && cells[len(cells)-1] == "" {
-		cells = cells[:len(cells)-1]
+// Row adds a row.
+func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+
+// End writes the table out, without columns that say nothing: but for the first, those whose
+// cells are all empty or 0. It goes to a buffer, which does not fail.
+func (t *Table) End() {
+	says := make([]bool, len(t.rows[0]))
+	for i := range says {
+		says[i] = i == 0 || len(t.rows) == 1
 	}
-	fmt.Fprintln(t.t, t.indent+strings.Join(cells, "\t"))
+	for _, cells := range t.rows[1:] {
+		for i, cell := range cells {
+			says[i] = says[i] || cell != "" && cell != "0"
+		}
+	}
+	out := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
+	for _, cells := range t.rows {
+		var said []string
+		for i, cell := range cells {
+			if says[i] {
+				said = append(said, cell)
+			}
+		}
+		// No line ends in blanks.
+		for len(said) > 0 && said[len(said)-1] == "" {
+			said = said[:len(said)-1]
+		}
+		fmt.Fprintln(out, t.indent+strings.Join(said, "\t"))
+	}
+	out.Flush()
 }
-
-// End writes the table out. It goes to a buffer, which does not fail.
-func (t Table) End() { t.t.Flush() }
 
 // Counted returns a number with a noun.
 func Counted(n int, noun string) string {

@@ -25,9 +25,11 @@ func TestResult(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var b strings.Builder
-	x := NewTable(&b, "> ", "key", "remarks")
-	x.Row("longer", "x", "")
-	x.Row("b", Counted(1, "task"))
+	x := NewTable(&b, "> ", "key", "rank", "none", "remarks", "ends")
+	x.Row("longer", "0", "", "x", "")
+	x.Row("0", "0", "", Counted(1, "task"), "")
+	x.Row("b", "", "0", "", "")
 	x.End()
-	require.Equal(t, "> key     remarks\n> longer  x\n> b       1 task\n", b.String())
+	NewTable(&b, "", "key", "remarks").End()
+	require.Equal(t, "> key     remarks\n> longer  x\n> 0       1 task\n> b\nkey  remarks\n", b.String())
 }
