@@ -18,9 +18,7 @@ import (
 
 // What is wrong with a max is an error, and leaves the outcome as it was.
 func TestEnforce_Errors(t *testing.T) {
-	withDelay := leaf("delayed", both(5, 5))
-	withDelay.Properties = map[string]string{"quota.preemption.delay": "5m"}
-	f := newFixture(t, leaf("a", slots(5)), withDelay)
+	f := newFixture(t, leaf("a", slots(5)))
 	for _, test := range []struct {
 		queue string
 		max   resources.Limit
@@ -30,8 +28,6 @@ func TestEnforce_Errors(t *testing.T) {
 		{"a", slots(4), lent.ErrAboveMax, "quota: root.a: guaranteed above max: slots: guaranteed 5, max 4"},
 		{"a", slots(-1), lent.ErrNegative, "quota: root.a: negative bound: max slots -1"},
 		{"a", resources.Limit{Defined: 4}, lent.ErrType, "quota: root.a: not a type: max of type 2 of 2"},
-		{"delayed", slots(5), quota.ErrGuaranteed, "quota: root.delayed: max not above guaranteed with delay: slots: guaranteed 5, max 5, delay 5m0s"},
-		{"delayed", both(6, 5), quota.ErrGuaranteed, "quota: root.delayed: max not above guaranteed with delay: disks: guaranteed 5, max 5, delay 5m0s"},
 	} {
 		o := quota.Outcome{Result: "partial", Steps: 7}
 		err := f.e.Enforce(&o, quota.Quota{Queue: f.queue(test.queue), Max: test.max}, now)
@@ -39,8 +35,20 @@ func TestEnforce_Errors(t *testing.T) {
 		require.EqualError(t, err, test.said)
 		require.Equal(t, quota.Outcome{Result: "partial", Steps: 7}, o)
 	}
-	require.Equal(t, "met", f.enforce("a", slots(5)).Result)
-	require.Equal(t, "met", f.enforce("delayed", both(6, 6)).Result)
+}
+
+// A max that equals the guarantee is enforced, with a delay as without one.
+func TestEnforce_MaxAtGuaranteed(t *testing.T) {
+	withDelay := leaf("delayed", slots(5))
+	withDelay.Properties = map[string]string{"quota.preemption.delay": "5m"}
+	f := newFixture(t, leaf("plain", slots(5)), withDelay)
+	for _, path := range []string{"plain", "delayed"} {
+		f.task(path+"1", path, 5)
+		f.task(path+"2", path, 2)
+		o := f.enforce(path, slots(5))
+		require.Equal(t, "met", o.Result)
+		require.Equal(t, []string{path + "2"}, keys(o))
+	}
 }
 
 // A dry run of another max changes nothing, and its outcome owns what it says.

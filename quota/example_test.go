@@ -192,14 +192,12 @@ func ExampleMiss() {
 	// 6 false
 }
 
-// With a delay the max must leave room above the guarantee, so that there is
-// something to take.
+// A max below the guarantee is a contradiction. One that equals it is not.
 func ExampleQuota_Check() {
 	c := lab(queue.Config{Name: "a", Guaranteed: gpus(5)})
 	a, _ := c.Tree().Lookup("root.a")
 	for _, s := range []quota.Quota{
 		{Max: gpus(6), Delay: 5 * time.Minute},
-		{Max: gpus(5)},
 		{Max: gpus(5), Delay: 5 * time.Minute},
 		{Max: gpus(4)},
 	} {
@@ -210,7 +208,6 @@ func ExampleQuota_Check() {
 	// Output:
 	// true false
 	// true false
-	// false false
 	// false true
 }
 

@@ -12,8 +12,6 @@ import (
 
 const CompleteCandidates = completeCandidates
 
-var ErrGuaranteed = errGuaranteed
-
 // ByTraits is the order of tasks by traits.
 func ByTraits(capacity resources.Vector) func(a, b *victims.Task) int {
 	of := func(t *victims.Task) victims.Traits {

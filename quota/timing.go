@@ -171,7 +171,8 @@ func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
 var errNotRunning = errors.New("no run to end")
 
 // End ends the run of q. If its usage is still over its max, the clock starts now.
-// Without a run it is an error.
+// Without a run it is an error. End every run, also after an error: until then no other
+// begins at q, nor at a queue below it.
 func (t *Timing) End(q queue.ID, now time.Time) error {
 	c := &t.clocks[q]
 	if c.stage != clockRunning {
@@ -238,14 +239,10 @@ func (t *Timing) over(q queue.ID) bool {
 	return !resources.Admits(t.maxOf(q), t.usage)
 }
 
-// Problems with a Quota, beside those of bounds.
-var (
-	errDelay      = errors.New("negative delay")                      // -5m0s
-	errGuaranteed = errors.New("max not above guaranteed with delay") // guaranteed cpu=5 max cpu=5 delay 5m0s
-)
+var errDelay = errors.New("negative delay")
 
-// Check reports what keeps s from being set for its queue: a negative delay, a bad bound, a
-// max below the queue's guarantee or, with a delay, equal to it. All are joined.
+// Check reports what keeps s from being set for its queue: a negative delay, a bad bound, or
+// a max below the queue's guarantee. All are joined.
 func (s Quota) Check(tree *queue.Tree) error {
 	q := s.Queue
 	var problems []error
@@ -267,11 +264,6 @@ func (s Quota) Check(tree *queue.Tree) error {
 		case promised && m < g:
 			report("%w: %s: guaranteed %s, max %s", lent.ErrAboveMax,
 				plain.Line(schema.Name(i)), vectors.Text(schema, i, g), vectors.Text(schema, i, m))
-		case promised && m == g && s.Delay > 0:
-			// "With delay > 0, max must be above guaranteed in every type that
-			// both define."
-			report("%w: %s: guaranteed %s, max %s, delay %v", errGuaranteed,
-				plain.Line(schema.Name(i)), vectors.Text(schema, i, g), vectors.Text(schema, i, m), s.Delay)
 		}
 	}
 	return errors.Join(problems...)

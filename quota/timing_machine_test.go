@@ -170,7 +170,7 @@ func (m *timingMachine) tell(t *rapid.T, q queue.ID, limits map[string]int64, de
 		s.Max.Value[i], s.Max.Defined = limit, s.Max.Defined|1<<i
 		bad = bad || limit < 0
 		if m.paths[q] == "root.p.q" && name == "gpu" { // guaranteed 2
-			bad = bad || limit < 2 || limit == 2 && delay > 0
+			bad = bad || limit < 2
 		}
 	}
 	if err := m.timing.Observe(s, m.now); bad != (err != nil) {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -37,20 +36,7 @@ func (a *Args) check() (*setup, error) {
 	}
 	root, wrong := a.Root.config(schema, a.Root.Name)
 	withoutDelay(&root)
-	s, err := a.setup(schema, root, append(mistakes, wrong...))
-	if err != nil {
-		return nil, err
-	}
-	for q := range queue.ID(s.tree.Len()) {
-		of := quota.Quota{Queue: q, Max: s.tree.Max(q), Delay: *s.tree.Policies(q).QuotaDelay}
-		if err := of.Check(s.tree); err != nil {
-			mistakes = append(mistakes, err)
-		}
-	}
-	if err := a.wrong(mistakes); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return a.setup(schema, root, append(mistakes, wrong...))
 }
 
 // setup works out what arguments mean with some queues. The error tells the mistakes that

@@ -109,7 +109,6 @@ func TestRefused(t *testing.T) {
 		"no amount":                    {"web/web {parent: prod, guaranteed: {cpu: many}}", `"many"`},
 		"negative":                     {"web/web {parent: prod, max: {cpu: -1}}", `-1`},
 		"guaranteed above max":         {"web/web {parent: prod, guaranteed: {cpu: 2}, max: {cpu: 1}}", "guaranteed above max"},
-		"a max that cannot shrink":     {"web/web {parent: prod, guaranteed: {cpu: 1}, max: {cpu: 1}, properties: {quota.preemption.delay: 1m}}", "max not above guaranteed with delay"},
 		"no such parent":               {"web/web {parent: dev}", `parent: there is no queue "dev"`},
 		"itself":                       {"web/web {parent: prod.web}", `parent: .*prod.web`},
 		"below the root":               {"web/web {}", "only queues of namespace admin are below the root"},

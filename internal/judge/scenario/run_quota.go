@@ -4,8 +4,10 @@ package scenario
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 
+	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -53,6 +55,9 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 	if q.EnforceQuota.Max != nil {
 		most = *q.EnforceQuota.Max
 	}
+	if err := r.aboveGuarantee(id, most); err != nil {
+		return r.maxError(q, err)
+	}
 	enforcer := quota.Enforcer{
 		Cluster: r.cluster, Order: orderOf[q.EnforceQuota.Order],
 		Options: victims.Options{NeverOvershoot: q.EnforceQuota.Overshoot == OvershootExact},
@@ -92,6 +97,19 @@ func (r *runner) lowerMax(id queue.ID, q *Request) error {
 	}
 	if r.queues != nil && q.Then != ThenNothing {
 		return r.queues.SetMax(id, *q.EnforceQuota.Max)
+	}
+	return nil
+}
+
+// aboveGuarantee reports a max that equals the guarantee of a queue with a delay. The library
+// enforces it; of a document it is a mistake, as in the source design.
+func (r *runner) aboveGuarantee(id queue.ID, most resources.Limit) error {
+	tree := r.cluster.Tree()
+	for t := range most.Defined.All() {
+		m, _ := most.Bound(t)
+		if g, ok := tree.Guaranteed(id).Bound(t); ok && m == g && *tree.Policies(id).QuotaDelay > 0 {
+			return fmt.Errorf("%s: max not above guaranteed with delay: %s: both %s", tree.Path(id), r.doc.Schema.Name(t), vectors.Text(r.doc.Schema, t, m))
+		}
 	}
 	return nil
 }
