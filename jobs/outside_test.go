@@ -12,7 +12,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
 
-// An outside solver proposes the best plan that it knows of a gang. Ours is never dearer.
+// An outside solver proposes the best plan that it knows of a gang, or an ask. Ours is never dearer.
 func TestOutside_NotDearer(t *testing.T) {
 	files, err := filepath.Glob("testdata/outside/*.json")
 	require.NoError(t, err)

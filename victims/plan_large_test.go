@@ -117,8 +117,8 @@ func TestLargeWorlds_NobodyWhoOptedOutGoesNeedlessly(t *testing.T) {
 	require.Equal(t, victims.Preempts, x.audited(t).Outcome)
 }
 
-// Where a search among all that make headroom takes more than the budget, plans are no worse
-// than with four times as many steps.
+// Where a search among all that make headroom takes more than the budget, plans have at most a tenth
+// more victims than with four times as many steps, and no more that opted out.
 func TestLargeWorlds_HeadroomTakesNoMoreThanItNeeds(t *testing.T) {
 	for _, x := range []largeAsk{
 		{workload.Hard{Nodes: 200, Tasks: 30, Shapes: 8, Levels: 3, Seed: 0xf43a29fd6968eb4d}, 20},
@@ -135,7 +135,7 @@ func TestLargeWorlds_HeadroomTakesNoMoreThanItNeeds(t *testing.T) {
 		a, b := s.Decision.Plan.Cost, more.Decision.Plan.Cost
 		require.LessOrEqual(t, a.OptedOut, b.OptedOut, "%v", x)
 		if a.OptedOut == b.OptedOut {
-			require.LessOrEqual(t, a.Victims, b.Victims, "%v", x)
+			require.LessOrEqual(t, 10*a.Victims, 11*b.Victims, "%v", x)
 		}
 	}
 }

@@ -318,7 +318,8 @@ type scratch struct {
 	amounts                  []int64
 	ends                     []time.Time
 	stages                   [2]stage
-	taken                    []TaskID
+	taken, sorted            []TaskID
+	counts                   []int32 // see countTaken
 	keyed, unkeyed           []keyedTask
 	freed                    []int64 // by node and type, see findTasks
 	drawn                    []int64 // by row of budgets, see survey.draw

@@ -55,6 +55,9 @@
 //     those that are not decided are no better than the incumbent. A search that takes long seeks
 //     better prices, and looks for the least levels by themselves first.
 //
+// If the budget ends before all nodes are ruled out, the plan is improved (improve.go): most of its
+// units are kept, and branch and bound decides the rest anew.
+//
 // Nodes are looked at twice (nodes.go). A scan takes every 64th node, then the others, and mostly
 // that is all. If it takes long, a best-first frontier goes on: the nodes by their bounds, the
 // least first, until no bound is less than the incumbent. It only looks for lesser levels, which
@@ -89,7 +92,7 @@
 // # Where things are
 //
 // Bounds of a node are in ladder.go, their prices in prices.go, the knapsack in knapsack.go. One
-// problem is solved by solver.go: greedy.go, branch.go, and its bounds in bound.go and counts.go.
+// problem is solved by solver.go: greedy.go, branch.go, improve.go, and bounds in bound.go and counts.go.
 // The search over nodes is nodes.go, what is asked problem.go and search.go, the budget meter.go.
 //
 // # Sources
@@ -102,5 +105,7 @@
 // To fix variables by reduced costs is in Balas and Martin, "Pivot and complement" (1980). The
 // price of a victim in the levels behind the one that counts is a Lagrange multiplier; see
 // Geoffrion, "Lagrangean relaxation for integer programming" (1974). The frontier is best-first
-// search; see Lawler and Wood, "Branch-and-bound methods: a survey" (1966).
+// search; see Lawler and Wood, "Branch-and-bound methods: a survey" (1966). To keep most units is a large
+// neighbourhood search; see Shaw, "Using constraint programming and local search methods to solve
+// vehicle routing problems" (1998).
 package least

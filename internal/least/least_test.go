@@ -23,6 +23,7 @@ var properties = []law.Law{
 	{Name: "BudgetIsHonest", Holds: budgetIsHonest},
 	{Name: "SearchForgets", Holds: searchForgets},
 	{Name: "StopStops", Holds: stopStops},
+	{Name: "ImproveIsCheaper", Holds: improveIsCheaper},
 	{Name: "BoundIsBelow", Holds: boundIsBelow},
 	{Name: "SearchIsLeast", Holds: searchIsLeast},
 	{Name: "ShownIsShown", Holds: shownIsShown},
@@ -338,6 +339,46 @@ func stopStops(t *rapid.T) {
 		t.Fatal("asked again after it was stopped")
 	}
 	note("stopped", f.meter.Over() && !a.Proven)
+}
+
+// improveIsCheaper: what is offered near a plan is a set, and cheaper; mostly the cheapest. A plan
+// that is none is left alone.
+func improveIsCheaper(t *rapid.T) {
+	f := fields(1).Draw(t, "field")
+	s, p := f.search, &f.nodes[0].all
+	sets := f.minimal(p)
+	f.best = Best{}
+	if len(sets) == 0 || s.Order.Compare != nil || s.Order.Sequence != nil || !f.nodes[0].admitted {
+		return
+	}
+	x := rapid.SampledFrom(sets).Draw(t, "plan")
+	f.best.Found, f.best.Total = true, x.total
+	f.best.Note(s.Capacity)
+	exact := s.Exact(0)
+	if exact == nil {
+		return // it needs nothing
+	}
+	taken := slices.Clone(x.taken)
+	s.Improve(exact, taken, rapid.SampledFrom([]int{0, 5, 1000}).Draw(t, "steps"))
+	switch {
+	case f.wrong != "":
+		t.Fatal(f.wrong)
+	case !slices.Equal(taken, x.taken):
+		t.Fatalf("%v was given and changed", x)
+	}
+	c := s.Order.CompareTotals(&f.best.Total, &x.total)
+	if c > 0 {
+		t.Fatalf("%v instead of %v", f.best.Total, x)
+	}
+	note("a plan is improved", c < 0)
+	note("to the cheapest", s.Order.CompareTotals(&f.best.Total, &f.cheapest(sets).total) == 0)
+	before := f.best
+	if i := slices.IndexFunc(taken, func(n int32) bool { return n > 0 }); i >= 0 {
+		taken[i]-- // no unit of a minimal set can be missing
+		if s.Improve(exact, taken, 1000); f.best.Total != before.Total {
+			t.Fatalf("%v from a set that lacks a unit", f.best.Total)
+		}
+	}
 }
 
 // boundIsBelow: the bound of a node is not above any of its plans, and nodes are sorted by it.

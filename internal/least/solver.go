@@ -64,6 +64,7 @@ type solver struct {
 	gains   gains    // see takeAlike
 	works   []workOf // units by rising work; none until they are asked for
 	listed  bool     // they are
+	kept    []int32  // rows of units, see improve
 	whole   []int32  // scratch
 	sums    []int64
 	standIn Best
@@ -83,16 +84,8 @@ const short = 256
 // the least, as if sets of the same levels were the same, for levels say who is stopped.
 func (s *Search) Solve(p *Problem, limit *cost.Total, among []int32, steps int) *Answer {
 	x := &s.solver
-	x.s, x.p, x.limit, x.long = s, p, limit, false
+	x.reset(s, p, limit, among)
 	a := &x.answer
-	a.Found, a.Proven, a.Levels, x.levels, x.steps, x.looked = false, true, true, false, 0, 0
-	x.order = append(x.order[:0], among...)
-	if among == nil {
-		for i := range p.Rows {
-			x.order = append(x.order, int32(i))
-		}
-	}
-	x.begin()
 	if !x.reaches(0) {
 		return a
 	}
@@ -128,6 +121,20 @@ func (s *Search) Solve(p *Problem, limit *cost.Total, among []int32, steps int) 
 		a.Proven, a.Levels = true, true
 	}
 	return a
+}
+
+// reset begins the search of a problem; see Solve.
+func (x *solver) reset(s *Search, p *Problem, limit *cost.Total, among []int32) {
+	x.s, x.p, x.limit, x.long = s, p, limit, false
+	a := &x.answer
+	a.Found, a.Proven, a.Levels, x.levels, x.steps, x.looked = false, true, true, false, 0, 0
+	x.order = append(x.order[:0], among...)
+	if among == nil {
+		for i := range p.Rows {
+			x.order = append(x.order, int32(i))
+		}
+	}
+	x.begin()
 }
 
 // tighten lets the ladder take the goal for the incumbent, so that it seeks prices for that, and
