@@ -18,6 +18,30 @@
 // short as they can be; tests hold them to those of the library. A rule can be
 // switched off, which shows what it is good for. [Universe.Rest] tells how a
 // universe without a storm comes to rest.
+//
+// # Why met and branch have none
+//
+// (DESIGN.md, The own leaf.) Let y ≺ x mean that y is strictly lower than x, both lifted to
+// below their common ancestor. To lift is monotone, so ≺ has no cycle. The set of met pairs
+// (queue, type) only grows, so it is constant on a cycle of states. Of the plans on such a cycle
+// to which law 4 entitles take one whose needy queue E lies deepest, for its ask b and a type t
+// that is not met at E.
+//
+//   - b must fall again. Who takes it has its leaf below E, for law 2 lets nobody else take a
+//     user of t there.
+//   - The taker x is strictly higher: b ≺ x. If law 4 entitles x, its own E is this one or
+//     further up, for this one lies deepest. So b is below x's E, and x may take it as one of
+//     its own leaf or branch only. If law 4 does not, x has nobody but those, or is a job by
+//     priority, and all of these must be strictly lower.
+//   - x uses t: at a queue of its path that is not met, law 2 lets usage fall only in types that
+//     x uses.
+//
+// So x must fall in turn, to a strictly higher one that uses t below E, and so on without end,
+// but there are finitely many tasks. So the cycle has no plan to which law 4 entitles, and the
+// other plans alone ascend as well. The proof asks nothing of which plan is cheapest, of whether
+// the first stage has one, or of when those that are granted start. A plan of a leaf that says
+// never or met is one that branch allows, so leaves may differ in what they say. Moves change no
+// usage, and plans that only move place one more.
 package storm
 
 import (
