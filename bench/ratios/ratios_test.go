@@ -283,14 +283,14 @@ func TestFiles(t *testing.T) {
 
 // TestPart: which rows a page shows.
 func TestPart(t *testing.T) {
-	missed := Row{Section: "one", Name: "missed", Figure: 2}.atMost(1)
+	missed, less := Row{Section: "one", Name: "missed", Figure: 2}.atMost(1), Row{Section: "one", Name: "less", Figure: 3}.atMost(2)
 	far := Row{Section: "one", Name: "far", Figure: 0.1}.atMost(1)
 	near := Row{Section: "one", Name: "near", Figure: 0.9}.atMost(1)
 	zero := Row{Section: "one", Name: "zero"}.atMost(0)
 	shown := Row{Section: "one", Name: cited[0], Figure: 0.2}.atMost(1)
 	none, other := Row{Section: "two", Name: "none", Figure: 3}, Row{Section: "two", Name: "other", Figure: 4}
 	least, more := Row{Section: "three", Name: "least", Figure: 11}.atLeast(10), Row{Section: "three", Name: "more", Figure: 99}.atLeast(10)
-	got := part([]Row{missed, far, near, zero, shown, none, other, more, least})
+	got := part([]Row{less, missed, far, near, zero, shown, none, other, more, least})
 	require.Equal(t, []Row{missed, near, zero, shown, none, least}, got)
 	require.Equal(t, []Row{missed}, part([]Row{missed}))
 	require.Empty(t, part(nil))

@@ -83,8 +83,8 @@ func printTables(w io.Writer, rows []Row) {
 // cited are the rows whose figures README.md has.
 var cited = []string{"`load=plain/nodes=5000/tasks=30/tree=4x100/k=4`", "a job of 16 members placed in one of 278 racks of 5000 nodes"}
 
-// part returns the rows that a page shows of each section: those that miss their target,
-// those that must be 0, the nearest to its target of the others, and those that README.md
+// part returns the rows that a page shows of each section: the one that misses its target by
+// most, those that must be 0, the nearest to its target of the others, and those that README.md
 // cites. A section without targets shows its first row.
 func part(rows []Row) (some []Row) {
 	for len(rows) > 0 {
@@ -92,20 +92,34 @@ func part(rows []Row) (some []Row) {
 		if n < 0 {
 			n = len(rows)
 		}
-		nearest := 0
+		nearest, worst := 0, 0
 		for i := range rows[:n] {
 			if rows[i].near() > rows[nearest].near() {
 				nearest = i
 			}
+			if rows[i].missed() > rows[worst].missed() {
+				worst = i
+			}
 		}
 		for i, r := range rows[:n] {
-			if i == nearest || !r.kept() || r.Target != nil && *r.Target == 0 || slices.Contains(cited, r.Name) {
+			if i == nearest && r.kept() || i == worst && !r.kept() || r.Target != nil && *r.Target == 0 || slices.Contains(cited, r.Name) {
 				some = append(some, r)
 			}
 		}
 		rows = rows[n:]
 	}
 	return some
+}
+
+// missed says by how much a figure misses its target, 0 if it does not.
+func (r *Row) missed() float64 {
+	switch {
+	case r.kept():
+		return 0
+	case r.AtLeast:
+		return *r.Target / r.Figure
+	}
+	return r.Figure / *r.Target
 }
 
 // near says how near a figure comes to its target, 1 if it is there. It is 0 for a row
