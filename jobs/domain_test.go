@@ -4,6 +4,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,29 @@ func TestDecide_Domains(t *testing.T) {
 			w := build(t, test.town)
 			require.Equal(t, test.want, w.brief(w.decide()))
 		})
+	}
+}
+
+// A plan names its domain, and is silent if none is required or nobody gets a place.
+func TestPlan_Domain(t *testing.T) {
+	const town = "queue q\nqueue low\nnode n1 4 in=b1/r1\nnode n2 4 in=b1/r2\nnode n3 4 in=b1/r2\ntask v low n2 4\n"
+	for _, test := range []struct {
+		town, begin string
+		want        []string
+	}{
+		{town + "job q 4,4 domain=2", "job j (root.q, priority 10) runs in b1, r2 once these have stopped: 2 members placed\n", []string{"b1", "r2"}},
+		{town + "job q 4,4 domain=1", "job j (root.q, priority 10) fits in b1: 2 members placed\n", []string{"b1"}},
+		{town + "job q 4 min=1 domain=2", "job j (root.q, priority 10) fits in b1, r1: 1 member placed\n", []string{"b1", "r1"}},
+		{town + "job q 4,4", "job j (root.q, priority 10) fits: 2 members placed\n", nil},
+		{town + "task j0 q n2 1 job=j app=j\njob q 1 domain=2", "job j (root.q, priority 10) fits: 0 members placed\n", nil},
+	} {
+		w := build(t, test.town)
+		d := w.decide()
+		require.Equal(t, test.want, d.Plan.Domain, test.town)
+		line, _, _ := strings.Cut(d.Describe(w.cluster), "\n")
+		require.Equal(t, test.begin, line+"\n")
+		said, _ := reportOf(t, d, w.cluster)
+		require.Equal(t, test.want, said.Plan.Domain)
 	}
 }
 

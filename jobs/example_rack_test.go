@@ -61,7 +61,7 @@ func ExampleJob_domain() {
 	// job llm (root.train, priority 0) fits: 2 members placed
 	//   member llm-0 (gpu=8) on n1
 	//   member llm-1 (gpu=8) on n2
-	// job llm (root.train, priority 0) runs once these have stopped: 2 members placed
+	// job llm (root.train, priority 0) runs in rack-b once these have stopped: 2 members placed
 	//   member llm-0 (gpu=8) on n2
 	//   member llm-1 (gpu=8) on n3
 	//   victim web on n3 (root.web, gpu=1, priority 0) for room on the node

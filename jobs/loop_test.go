@@ -143,6 +143,7 @@ type reported struct {
 	Summary, Outcome, Job string
 	Plan                  *struct {
 		Placements []struct{ Key, Node string }
+		Domain     []string
 		Victims    []struct {
 			Key, Node      string
 			ForNode, Whole bool

@@ -70,6 +70,10 @@ func (p *Planner) answer(dst *victims.Decision, job *victims.Ask, now time.Time)
 		d.root(dst)
 	}
 	d.verify(dst)
+	if d.job.DomainDepth > 0 && len(dst.Plan.Places) > 0 {
+		names, _ := d.domains.namesOf(&d.jobCase, dst.Plan.Places[0].Node)
+		dst.Plan.Domain = append(dst.Plan.Domain, names...)
+	}
 	if dst.Outcome == victims.Refused && !p.hasty {
 		d.help(&dst.Refusal)
 	}

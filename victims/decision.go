@@ -259,6 +259,7 @@ type Plan struct {
 	Ask Ask
 	// Places are those of the members without one, in their order; of a lone ask it is one.
 	Places      []Place
+	Domain      []string // that members share if the ask requires one: its names, the widest first
 	Victims     []Victim // sorted by key
 	Cost        Cost
 	Proof       Proof     // what was shown of it
@@ -517,7 +518,7 @@ func (d *Decision) Begin(ask *Ask, c *Cluster, at time.Time) {
 	}
 	d.Outcome, d.counts = 0, uncounted{}
 	*p = Plan{
-		Ask: *ask, Places: p.Places[:0], Victims: p.Victims[:0], Ends: p.Ends[:0],
+		Ask: *ask, Places: p.Places[:0], Domain: p.Domain[:0], Victims: p.Victims[:0], Ends: p.Ends[:0],
 		Version: c.version, At: at, Path: c.tree.Path(ask.Queue),
 	}
 	p.Ask.Size, p.Ask.Members = size, members

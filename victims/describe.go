@@ -338,20 +338,24 @@ func (d *Decision) describeGang(c *Cluster) string {
 	if !d.Plan.Ask.isLone() {
 		who = "job " + who
 	}
+	in := ""
+	if len(d.Plan.Domain) > 0 {
+		in = " in " + plain.Names(d.Plan.Domain)
+	}
 	switch d.Outcome {
 	case Refused:
 		return who + " is " + d.DescribeRefusal(c)
 	case Fits:
-		w.printf("%s fits: %s\n", who, w.count())
+		w.printf("%s fits%s: %s\n", who, in, w.count())
 	case Waits:
-		w.printf("%s waits for what is leaving already: %s\n", who, w.count())
+		w.printf("%s waits%s for what is leaving already: %s\n", who, in, w.count())
 	// A plan: the line says that nothing runs before the victims have gone.
 	default:
 		gone := "these have stopped"
 		if len(d.Plan.Victims) == 0 {
 			gone = "those that move have gone"
 		}
-		w.printf("%s runs once %s: %s\n", who, gone, w.count())
+		w.printf("%s runs%s once %s: %s\n", who, in, gone, w.count())
 	}
 	w.members()
 	// Without victims there is no cost but the node, and nothing to prove.

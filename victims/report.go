@@ -51,6 +51,7 @@ type askReport struct {
 type planReport struct {
 	Node       string                  `json:"node,omitempty"`       // of a lone ask
 	Placements any                     `json:"placements,omitempty"` // of a gang, in the order of members
+	Domain     []string                `json:"domain,omitempty"`     // that they share, if one is required
 	Victims    []any                   `json:"victims"`              // sorted by key
 	Cost       string                  `json:"cost"`
 	Lost       any                     `json:"lost,omitempty"`    // work
@@ -187,7 +188,7 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 			m := p.Ask.Member(at.Member)
 			places = append(places, placeReport{Key: m.Key, Node: at.NodeName, Resources: vectors.Quantities(s, m.Size), Further: at.Extra})
 		}
-		r.Placements = places
+		r.Placements, r.Domain = places, append([]string(nil), p.Domain...)
 	} else {
 		r.Node = p.place().NodeName
 	}

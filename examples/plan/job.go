@@ -74,22 +74,25 @@ func (p page) bounds(s *scenario.Step) {
 
 // jobDecision writes what was decided about a job, and what follows.
 func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
-	d := &s.Placed.Decision
+	d, room := &s.Placed.Decision, "room"
+	if in := d.Plan.Domain; len(in) > 0 {
+		room += " in " + plain.Names(in)
+	}
 	p.indented("  ", s.Placed.Moves.Describe(p.run.After))
 	switch d.Outcome {
 	case victims.Fits:
-		p.printf("  fits: there is room, %s\n", followsJob[victims.Fits][then])
+		p.printf("  fits: there is %s, %s\n", room, followsJob[victims.Fits][then])
 		p.members(&d.Plan)
 	case victims.Waits:
-		p.printf("  waits: what is leaving makes room, %s\n", followsJob[victims.Waits][then])
+		p.printf("  waits: what is leaving makes %s, %s\n", room, followsJob[victims.Waits][then])
 		p.members(&d.Plan)
 	case victims.Preempts:
 		if len(d.Plan.Victims) == 0 {
-			p.printf("  plan: once those have moved, there is room: %s\n", followsMoves[then])
+			p.printf("  plan: once those have moved, there is %s: %s\n", room, followsMoves[then])
 			p.members(&d.Plan)
 			break
 		}
-		p.printf("  plan: once these victims have gone, there is room: %s\n", followsJob[victims.Preempts][then])
+		p.printf("  plan: once these victims have gone, there is %s: %s\n", room, followsJob[victims.Preempts][then])
 		p.members(&d.Plan)
 		p.jobVictims(s)
 		p.indented("    ", d.Plan.DescribeCost(p.run.After.Schema()))

@@ -48,7 +48,7 @@ func ExamplePlanner_DecideJob() {
 	fmt.Print(plan.Describe(cluster), d.Describe(cluster))
 	// Output:
 	// front moves from n3 to n1
-	// job llm (root.hero, priority 0) runs once those that move have gone: 2 members placed
+	// job llm (root.hero, priority 0) runs in rack-b once those that move have gone: 2 members placed
 	//   member llm-0 (gpu=8) on n2
 	//   member llm-1 (gpu=8) on n3
 }
