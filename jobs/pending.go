@@ -23,6 +23,9 @@ import (
 // the cluster. Set all fields before the first Add; only Planner must be set. It serves one
 // goroutine.
 //
+// With [queue.Met] or [queue.Branch] whatever starts or ends in an ask's own queue may help, too:
+// then several times as many decisions are made again.
+//
 // Asks that are alike share a refusal: those of one queue, priority, class, required node and
 // size, equally allowed to preempt, past their delays, for which no node is reserved, and
 // of which no application has tasks elsewhere. Gangs are alike if their members are, too, in

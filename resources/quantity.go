@@ -18,7 +18,9 @@ import (
 // MaxTypes is the largest number of types of a Schema.
 const MaxTypes = 64
 
-// A Schema names the positions of vectors. It is immutable.
+// A Schema names the positions of vectors. The name of a type decides its unit: cpu and vcore
+// count in thousandths, all else in ones. So write amounts by [Schema.Parse] or
+// [Schema.Vector]. It is immutable.
 type Schema struct {
 	names []string
 	index map[string]int

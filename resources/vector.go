@@ -10,9 +10,9 @@ import (
 	"github.com/go-preempt/preempt/internal/sat"
 )
 
-// A Vector is an amount of every type, in base units, by the positions of a [Schema]. Write
-// one by [Schema.Parse]: 8 cores are 8000. A position beyond its end is zero. Amounts may
-// be negative.
+// A Vector is an amount of every type, by the positions of a [Schema]. Write one by
+// [Schema.Parse] or [Schema.Vector], for cpu counts in thousandths: Vector{8} of it is 0.008
+// cores. A position beyond its end is zero. Amounts may be negative.
 type Vector []int64
 
 // A Vector is a slice and no map, because the verbs below are the inner loops of

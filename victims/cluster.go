@@ -360,7 +360,8 @@ func (c *Cluster) endGrants(node NodeID) (orphans []Orphan) {
 }
 
 // AddTask adds a copy of a task, in place of a grant of its key, and returns its row.
-// Room is not asked; a node may be over-committed.
+// Room is not asked; a node may be over-committed. A NodeName that nobody has added is taken,
+// for events come in any order; see [Cluster.UnknownNodes] for those that are misspelt.
 //
 // Errors are a key that is empty or in use (see [Cluster.SetTask]), a queue that is no
 // leaf, no node or an unknown one, a budget that has no name or is named twice, and values
@@ -568,8 +569,8 @@ func (c *Cluster) syncListed(dst *Synced, i int, t *Task, done map[string]bool) 
 	return true
 }
 
-// A Listing is all that there is. Tasks name their nodes, which may be such that are not listed,
-// and budgets, in any order.
+// A Listing is all that there is, in any order. Tasks may name nodes and budgets that are not
+// listed; see [Cluster.UnknownNodes] and [Cluster.UnknownBudgets].
 type Listing struct {
 	Nodes    []Node            // those that are there keep their place in node order, others come last
 	Tasks    []Task            // without grants

@@ -4,6 +4,7 @@ package victims
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,7 @@ func TestClosedNode(t *testing.T) {
 	require.True(t, ok)
 	require.True(t, c.Closed(n1))
 	require.Equal(t, []NodeID{n1}, c.ClosedNodes(nil))
+	require.Equal(t, []string{"n1"}, slices.Collect(c.UnknownNodes()))
 	require.Equal(t, vec{8, 8}, c.Capacity())
 	require.Equal(t, vec{4, 2}, c.Tree().Usage(queue.Root), "its tasks still count, and its grant has ended")
 	require.ErrorIs(t, law.ErrOf(c.RemoveNode("n1")), ErrUnknown)
@@ -58,9 +60,21 @@ func TestTaskBeforeNode(t *testing.T) {
 	n9 := c.NodeOf(id)
 	require.True(t, c.Closed(n9))
 	require.Equal(t, "n9", c.NodeName(n9))
+	require.NoError(t, law.ErrOf(c.AddTask(&Task{Key: "typo", Queue: 1, NodeName: "n1 "})))
+	require.NoError(t, law.ErrOf(c.SyncNode("n2", []Task{{Key: "blind", Queue: 1, Size: vec{-1}}})))
+	n2, _ := c.LookupNode("n2")
+	require.True(t, c.Closed(n2), "but known")
+	require.Equal(t, []string{"n1 ", "n9"}, slices.Collect(c.UnknownNodes()))
+	for name := range c.UnknownNodes() {
+		require.Equal(t, "n1 ", name)
+		break
+	}
+	require.NoError(t, law.ErrOf(c.SyncNode("n2", nil)))
+	require.NoError(t, c.RemoveTask("typo"))
 	_, err = c.AddNode(&Node{Name: "n9", Capacity: vec{8, 8}})
 	require.NoError(t, err)
 	require.Equal(t, vec{5, 8}, c.Free(nil, n9))
+	require.Empty(t, slices.Collect(c.UnknownNodes()))
 	require.Equal(t, "", c.Task(id).NodeName)
 
 	// It moves, and the name alone would not keep a node.

@@ -30,9 +30,11 @@ type State uint8
 const (
 	// Running tasks use their queue and node, and may be victims.
 	Running State = iota
-	// Releasing tasks end by themselves. Their amounts are leaving.
+	// Releasing tasks end, by themselves or by a stop that nobody takes back, as of a deleted
+	// pod. Their amounts are leaving.
 	Releasing
-	// Preempting tasks were told to stop. Their amounts are leaving.
+	// Preempting tasks are victims of plans, which [Cluster.Cancel] may take back. Their amounts
+	// are leaving. After a restart they are told again; see [Cluster.Marked].
 	Preempting
 	// Granted is an ask with a place: usage of its queue and node until it starts or
 	// is dropped, and never a victim.
@@ -55,7 +57,8 @@ type Task struct {
 	Application string   // "" is none; two tasks without one share nothing
 	Queue       queue.ID // a leaf
 	Node        NodeID   // where it runs
-	// NodeName names the node instead. An unknown one is closed until it is added.
+	// NodeName names the node instead. An unknown one takes nothing until it is added; see
+	// [Cluster.UnknownNodes].
 	NodeName   string
 	Size       resources.Vector
 	Priority   int32     // raw; a larger one is more important

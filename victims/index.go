@@ -3,6 +3,8 @@
 package victims
 
 import (
+	"iter"
+
 	"cmp"
 	"fmt"
 	"maps"
@@ -485,6 +487,22 @@ func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
 		}
 	}
 	return dst
+}
+
+// UnknownNodes yields the names of nodes that tasks are on and nobody has added, or that were
+// removed before their tasks, sorted. These tasks count in their queues, and no node has room
+// for their sake. If a name stays, look for a misspelt one. It allocates if there are any.
+func (x *nodeTable) UnknownNodes() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var names []string
+		for _, id := range x.ClosedNodes(nil) {
+			if n := &x.nodes[id]; n.absent {
+				names = append(names, n.name)
+			}
+		}
+		slices.Sort(names)
+		slices.Values(names)(yield)
+	}
 }
 
 // UnknownUsage sets dst to what the tasks of a node use that [Cluster.SyncNode] could not

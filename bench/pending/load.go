@@ -36,7 +36,7 @@ type load struct {
 	result     result
 }
 
-func newLoad(nodes int) *load {
+func newLoad(nodes int, within queue.WithinQueue) *load {
 	schema, err := resources.NewSchema("gpu")
 	must(err)
 	gpus := int64(nodes) * 8
@@ -54,6 +54,7 @@ func newLoad(nodes int) *load {
 	must(err)
 	l := &load{c: victims.NewCluster(tree), random: rand.New(rand.NewPCG(1, 2))}
 	l.planner.Cluster, l.jobPlanner.Cluster = l.c, l.c
+	l.planner.WithinQueue, l.jobPlanner.WithinQueue = within, within
 	l.leaves = slices.Collect(tree.Leaves(queue.Root))
 	for n := range nodes {
 		_, err := l.c.AddNode(&victims.Node{Name: fmt.Sprint("n", n), Capacity: resources.Vector{8}})

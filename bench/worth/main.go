@@ -124,12 +124,13 @@ func playMoves(o *options, w io.Writer) error {
 		if err := p.run(); err != nil {
 			return err
 		}
-		p.mover.tell(w, l)
+		p.mover.tell(w, l.name)
 	}
 	return nil
 }
 
-// playAll plays the loads. A trace that is not there is left out, and the result says so.
+// playAll plays the loads. A trace that is not there is left out, and so is a load without
+// plans; the result says so.
 func playAll(o *options) (all []*result, err error) {
 	loads, philly, err := loadsFor(o)
 	if err != nil {
@@ -139,6 +140,9 @@ func playAll(o *options) (all []*result, err error) {
 		r, err := play(l)
 		if err != nil {
 			return nil, err
+		}
+		if r.Asked == 0 {
+			r.Left = "left out: nobody had to stop for its " + count(r.Works) + " arrivals; take more -events"
 		}
 		all = append(all, r)
 	}

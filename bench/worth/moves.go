@@ -79,9 +79,13 @@ func (m *mover) compare(a *work) error {
 }
 
 // tell writes a table of what moves change in a load.
-func (m *mover) tell(w io.Writer, l *load) {
-	fmt.Fprintf(w, "**%s**, %s decisions about work that did not fit, %s of them about gangs\n\n", l.name,
-		count(m.without.refused+m.without.stops+m.without.moves), count(m.gangs))
+func (m *mover) tell(w io.Writer, load string) {
+	asked := m.without.refused + m.without.stops + m.without.moves
+	if asked == 0 {
+		fmt.Fprintf(w, "**%s**, left out: all of it fitted\n\n", load)
+		return
+	}
+	fmt.Fprintf(w, "**%s**, %s decisions about work that did not fit, %s of them about gangs\n\n", load, count(asked), count(m.gangs))
 	fmt.Fprintln(w, "| | no plan | stops others | only moves | victims | moved |\n|---|--:|--:|--:|--:|--:|")
 	for i, t := range []tally{m.without, m.with[0], m.with[1]} {
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", []string{"without moves", "for the entitled", "for all"}[i],

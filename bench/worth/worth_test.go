@@ -150,6 +150,8 @@ func TestRun(t *testing.T) {
 	require.NoError(t, run(o, nil, &second))
 	require.Equal(t, first.String(), second.String())
 	require.Contains(t, first.String(), "**Philly trace**, left out: there is no ")
+	require.Contains(t, first.String(), "**service cluster**, left out: nobody had to stop for its 60 arrivals; take more -events")
+	require.NotContains(t, first.String(), ", 0 asks")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	table, loads, _ := strings.Cut(first.String(), "\n\n")
