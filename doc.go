@@ -106,7 +106,11 @@
 //
 // # How to model it
 //
-// Node selectors, node affinity, taints, zones: the planner's filter (DESIGN.md, Filter).
+// Node selectors, node affinity, taints, zones, maintenance windows, expected ends, nodes
+// reserved for a user: the planner's filter, which sees the ask and the instant (DESIGN.md,
+// Filter; the example Window of victims.Planner).
+//
+// Limits of users, licences: Hold of jobs.Pending, asked before an ask is decided.
 //
 // Host ports, anti-affinity between tasks, devices: blockers (DESIGN.md, Blockers).
 // Device topology and the like: the predicate (DESIGN.md, Predicate).
@@ -121,6 +125,8 @@
 // Gangs: to place one use package jobs; it keeps its minimum then. Of a gang that you have
 // placed yourself name the job in its tasks, and say by [victims.Cluster.SetMinMembers] how
 // many members it needs (DESIGN.md, Whole gangs).
+//
+// Elastic gangs: leave them in jobs.Pending, which adds members as room comes.
 //
 // Least running times: Exempt, or package toleration.
 //

@@ -5,8 +5,10 @@ package jobs
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/resources"
@@ -272,6 +274,7 @@ type filter struct {
 	classOf []int32                        // by member, an index of classes
 	answers []answer                       // of a class about all hosts, class by class
 	hosts   int
+	until   *time.Time // when the first refusal ends; zero: none does. Cases of domains share it
 }
 
 type answer uint8
@@ -285,7 +288,10 @@ const (
 // begin forgets all answers, and finds the classes of the members of a job.
 func (f *filter) begin(job *victims.Ask, hosts int) {
 	f.classes, f.first, f.classOf = f.classes[:0], f.first[:0], f.classOf[:0]
-	if f.caller == nil {
+	if f.until == nil {
+		f.until = new(time.Time)
+	}
+	if *f.until = (time.Time{}); f.caller == nil {
 		return
 	}
 	for i := range job.Members {
@@ -321,9 +327,12 @@ func (c *jobCase) lets(class, h int32) bool {
 	at := &f.answers[int(class)*f.hosts+int(c.hosts[h].row)]
 	if *at == notAsked {
 		*at = refused
-		c.asked.Member, c.asked.Node = &c.job.Members[f.first[class]], c.hosts[h].id
-		if f.caller(c.asked) {
+		q := c.asked
+		q.Member, q.Node, q.Until = &c.job.Members[f.first[class]], c.hosts[h].id, time.Time{}
+		if f.caller(q) {
 			*at = accepted
+		} else {
+			*f.until = eligible.Sooner(*f.until, q.Until, q.Now)
 		}
 	}
 	return *at == accepted

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -190,5 +191,23 @@ func TestPredicate_Lawful(t *testing.T) {
 				t.Fatalf("%s: %v\n%v\n%v", h.said(), v, hated, c)
 			}
 		}
+	})
+}
+
+// TestFilter_Until: whatever a filter refuses for some time, a refusal stays one until RetryAt,
+// and without one for ever, all else equal.
+func TestFilter_Until(t *testing.T) { rapid.Check(t, filterEnds) }
+
+func filterEnds(t *rapid.T) {
+	c := world.JobCases(world.Small.With(everything)).Draw(t, "case")
+	c.ByPriority = rapid.Bool().Draw(t, "by priority")
+	h := newHarness(t, c)
+	lets, more := world.Windows(t, h.cluster, c.Options.Now), h.planner.Filter
+	h.planner.Filter = func(q *victims.Question) bool { return lets(q) && more(q) }
+	world.StaysRefused(t, c.Options.Now, func(at time.Time) *victims.Decision {
+		if err := h.planner.Decide(&h.d, &h.job, at); err != nil {
+			t.Fatal(err)
+		}
+		return &h.d
 	})
 }

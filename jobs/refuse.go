@@ -7,6 +7,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
@@ -191,6 +192,9 @@ func (d *decision) mayUse(n victims.NodeID, member int) bool {
 // help says what would help after a refusal. An answer other than a refusal needs room as
 // things are, or a plan. (DESIGN.md, What would help.)
 func (d *decision) help(r *victims.Refusal) {
+	if r.Proven {
+		r.RetryAt = eligible.Sooner(r.RetryAt, *d.filter.until, d.now)
+	}
 	h := &r.Help
 	h.Time = !r.RetryAt.IsZero() || !r.Proven
 	w := d.wish(r)

@@ -420,7 +420,8 @@ type Refusal struct {
 	// Root is why it could not run even in an empty cluster; its zero value: it could. Of a
 	// job it is that of the first required member that has one.
 	Root Root
-	// RetryAt is when time alone can first change the answer; zero: never.
+	// RetryAt is when time alone can first change the answer; zero: never. By the Until of a
+	// filter, which need not be enough, that may be another refusal.
 	RetryAt time.Time
 	// Help is what else can change it.
 	Help Help

@@ -4,6 +4,7 @@ package victims_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -88,5 +89,25 @@ func TestFilter_AskedOnceInRandomWorlds(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	})
+}
+
+// TestFilter_Until: whatever a filter refuses for some time, a refusal stays one until RetryAt,
+// and without one for ever, all else equal.
+func TestFilter_Until(t *testing.T) { rapid.Check(t, filterEnds) }
+
+func filterEnds(t *rapid.T) {
+	c := world.Cases(world.Small.With(world.Everything)).Draw(t, "case")
+	cluster := build(t, &c.World)
+	planner := world.CasePlanner(cluster, c)
+	ask := askOf(t, cluster, &c.Ask)
+	lets, more := world.Windows(t, cluster, c.Options.Now), planner.Filter
+	planner.Filter = func(q *victims.Question) bool { return lets(q) && (more == nil || more(q)) }
+	world.StaysRefused(t, c.Options.Now, func(at time.Time) *victims.Decision {
+		var d victims.Decision
+		if err := planner.Decide(&d, &ask, at); err != nil {
+			t.Fatal(err)
+		}
+		return &d
 	})
 }

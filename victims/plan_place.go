@@ -5,7 +5,9 @@ package victims
 import (
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -292,6 +294,8 @@ func (d *decision) nodeNeed(dst resources.Vector, n NodeID) resources.Mask {
 type nodeFilter struct {
 	said []filtered // by node
 	open []bool     // by node: it takes any ask, by what the cluster knows; nil if one is required
+
+	until time.Time // when the first refusal ends; zero: none does
 }
 
 type filtered uint8
@@ -302,7 +306,7 @@ const (
 	refused
 )
 
-func (f *nodeFilter) reset(nodes int) { f.said = rows.Zeros(f.said, nodes) }
+func (f *nodeFilter) reset(nodes int) { f.said, f.until = rows.Zeros(f.said, nodes), time.Time{} }
 
 // passes reports whether the caller's filter lets the ask run on a node.
 func (d *decision) passes(n NodeID) bool { return d.p.Filter == nil || d.lets(n) }
@@ -312,8 +316,11 @@ func (d *decision) lets(n NodeID) bool {
 	said := &d.filter.said[n]
 	if *said == notAsked {
 		*said = refused
-		if d.question.Node = n; d.p.Filter(&d.question) {
+		q := &d.question
+		if q.Node, q.Until = n, (time.Time{}); d.p.Filter(q) {
 			*said = passed
+		} else {
+			d.filter.until = eligible.Sooner(d.filter.until, q.Until, d.now)
 		}
 	}
 	return *said == passed

@@ -49,9 +49,10 @@ type Options struct {
 	// RetryInterval must pass between two attempts; see Ask.LastAttempt.
 	RetryInterval time.Duration
 
-	// Filter says whether those of a class may ever run on a node: selector, taints, all that
-	// does not depend on who else is there. It is asked once per class, node and decision.
-	// Tasks on a refused node may still make headroom. nil: every node.
+	// Filter says whether those of a class may run on a node: selector, taints, maintenance, all
+	// that does not depend on who else is there. It is asked once per class, node and decision.
+	// If it refuses a node for some time only, it sets Until of the question, so that the ask is
+	// decided again then. Tasks on a refused node may still make headroom. nil: every node.
 	Filter func(q *Question) bool
 	// Exempt spares a task, such as one that has not run for long, until an instant; zero:
 	// for ever. An end not after now is over, and must not come back.
@@ -139,7 +140,8 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// A Question is what the functions of [Options] are asked. It must not be kept or changed.
+// A Question is what the functions of [Options] are asked. It must not be kept, nor changed but
+// for Until.
 type Question struct {
 	// Cluster is the planner's own copy, if it is asked about what others in a plan change.
 	Cluster *Cluster
@@ -151,6 +153,10 @@ type Question struct {
 
 	Node NodeID // of Filter, Blockers and Predicate
 	Task TaskID // of Exempt
+
+	// Until is for Filter to set when it refuses: when, by time alone, it may not any more. Zero:
+	// never.
+	Until time.Time
 
 	// Of Predicate: the members that are placed before, in their order, the victims of the whole
 	// plan, in no particular order, and whether these and what is leaving have gone when the

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -448,6 +449,9 @@ func (d *decision) help(dst *Decision) {
 		return // a trial of Explain: only the outcome is read
 	}
 	r := &dst.Refusal
+	if r.Proven {
+		r.RetryAt = eligible.Sooner(r.RetryAt, d.filter.until, d.now)
+	}
 	h := &r.Help
 	h.Time = !r.RetryAt.IsZero() || !r.Proven
 	w := rulebook.Wish{

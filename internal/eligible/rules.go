@@ -157,6 +157,15 @@ func (r *Rules) Owns(w queue.ID) bool { return w == r.taker.Leaf || r.taker.inBr
 // holds at another.
 func Lasts(until, at time.Time) bool { return until.IsZero() || until.After(at) }
 
+// Sooner returns the earlier one of two instants after now at which time changes an answer; zero
+// is never.
+func Sooner(a, b, now time.Time) time.Time {
+	if !b.After(now) || !a.IsZero() && a.Before(b) {
+		return a
+	}
+	return b
+}
+
 func (r *Rules) waived(rule rulebook.Rule, w queue.ID) bool {
 	return r.taker.Waived != nil && r.taker.Waived(rule, w)
 }

@@ -78,6 +78,10 @@ func TestTake_Unsaid(t *testing.T) {
 			s.Planner.Predicate = func(*victims.Question) bool { return true }
 			return nil
 		}},
+		{"filter", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
+			s.Planner.Filter = func(q *victims.Question) bool { q.Until = now.Add(time.Hour); return false }
+			return nil
+		}},
 		{"budget", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
 			s.Planner.Steps = 7
 			return nil

@@ -21,10 +21,11 @@ type writer struct {
 	c      *victims.Cluster
 	schema *resources.Schema
 
-	doc    document
-	unsaid []string
-	wrong  error           // the first thing that no document can hold
-	apps   map[string]bool // the applications that have a name
+	doc     document
+	unsaid  []string
+	windows bool            // that is said of filters
+	wrong   error           // the first thing that no document can hold
+	apps    map[string]bool // the applications that have a name
 	// ports has the ports that tasks and grants hold, by row.
 	ports map[victims.TaskID][]string
 	// memberOf has the jobs of the scene whose members tasks and grants are by their

@@ -22,7 +22,20 @@ func (w *writer) filter(a *victims.Ask, name string) map[string]string {
 	if w.p.Filter == nil {
 		return nil
 	}
-	return w.label(name, func(n victims.NodeID) bool { return w.p.Filter(w.about(a, n)) })
+	return w.label(name, func(n victims.NodeID) bool { return w.lets(w.p.Filter, w.about(a, n)) })
+}
+
+// lets asks a filter, and notes once if it refuses a node for some time only.
+func (w *writer) lets(filter func(*victims.Question) bool, q *victims.Question) bool {
+	q.Until = time.Time{}
+	if filter(q) {
+		return true
+	}
+	if q.Until.After(w.s.Now) && !w.windows {
+		w.windows = true
+		w.lacks("filter", "", "a node that is refused for some time is refused for ever")
+	}
+	return false
 }
 
 // about returns the question of a planner about an ask on a node.

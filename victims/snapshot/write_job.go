@@ -60,7 +60,7 @@ func (w *writer) selector(q *victims.Question, name string) map[string]string {
 	}
 	return w.label(name, func(n victims.NodeID) bool {
 		q.Node = n
-		return w.s.JobPlanner.Filter(q)
+		return w.lets(w.s.JobPlanner.Filter, q)
 	})
 }
 

@@ -5,6 +5,9 @@ package world
 import (
 	"maps"
 	"slices"
+	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/victims"
 )
@@ -80,4 +83,37 @@ func (w *World) ports(key string) []string {
 		}
 	}
 	return nil
+}
+
+// Windows returns a filter that refuses each node up to an instant, or for ever.
+func Windows(t *rapid.T, c *victims.Cluster, now time.Time) func(*victims.Question) bool {
+	ends := make(map[victims.NodeID]time.Time)
+	for id := range c.Nodes() {
+		if hours := rapid.IntRange(-2, 3).Draw(t, "window"); hours >= 0 {
+			ends[id] = now.Add(time.Duration(hours) * time.Hour)
+		}
+	}
+	return func(q *victims.Question) bool {
+		q.Until = ends[q.Node]
+		return !q.Until.IsZero() && !q.Now.Before(q.Until)
+	}
+}
+
+// StaysRefused asks again and again what was decided at some instant: once it is a refusal it is
+// one until RetryAt.
+func StaysRefused(t *rapid.T, now time.Time, decide func(at time.Time) *victims.Decision) {
+	var retry time.Time
+	for half := range 8 {
+		at := now.Add(time.Duration(half) * 30 * time.Minute)
+		d := decide(at)
+		early := half > 0 && (retry.IsZero() || at.Before(retry))
+		switch {
+		case d.Outcome != victims.Refused && early:
+			t.Fatalf("%v at %v, before %v", d.Outcome, at, retry)
+		case d.Outcome != victims.Refused || !d.Refusal.Proven:
+			return
+		case !early:
+			retry = d.Refusal.RetryAt
+		}
+	}
 }
