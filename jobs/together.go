@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -292,22 +293,9 @@ func (j *joiner) dearer(parts, others []Part) bool {
 func levelsOf(parts []Part) (sum victims.Cost) {
 	for i := range parts {
 		c := &parts[i].Plan.Cost
-		if c.Victims == 0 {
-			continue
-		}
-		if sum.Victims == 0 {
-			sum.MaxRank, sum.MaxPriority = c.MaxRank, c.MaxPriority
-		}
-		sum.MaxRank, sum.MaxPriority = max(sum.MaxRank, c.MaxRank), max(sum.MaxPriority, c.MaxPriority)
-		sum.OptedOut += c.OptedOut
-		sum.Overrun += c.Overrun
-		sum.Originators += c.Originators
-		sum.Jobs += c.Jobs
-		sum.Own = sum.Own.Add(c.Own)
-		sum.Victims += c.Victims
-		sum.SumRanks += c.SumRanks
-		sum.SumPriorities += c.SumPriorities
+		(*rulebook.Cost)(&sum).Join((*rulebook.Cost)(c))
 	}
+	sum.Work = resources.Wide{}
 	return sum
 }
 

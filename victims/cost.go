@@ -131,10 +131,7 @@ func (l levels) sequence(dst []int8) []int8 {
 	counted := false
 	for _, word := range l {
 		level, _ := rulebook.LevelOf(word)
-		// Sums may be negative, and then a set has less of it than its parts. Among
-		// sets of one number they cannot mislead.
-		sum := level == rulebook.LevelSumRanks || level == rulebook.LevelSumPriorities
-		if sum && !counted || level == rulebook.LevelVictims {
+		if level.NegativeSum() && !counted || level == rulebook.LevelVictims {
 			if counted {
 				continue // it was needed before a sum
 			}
@@ -166,45 +163,13 @@ func compareInSequence(sequence []int8, a, b *Cost) (order int) {
 		order = cmp.Compare(a.Victims, b.Victims)
 	} else {
 		for i := 0; order == 0 && i < len(sequence); i++ {
-			order = a.compareAt(b, rulebook.Level(sequence[i]))
+			order = rulebook.CompareAt((*rulebook.Cost)(a), (*rulebook.Cost)(b), rulebook.Level(sequence[i]))
 		}
 		for level := rulebook.LevelOptedOut; order == 0 && sequence == nil && level <= rulebook.LevelExcess; level++ {
-			order = a.compareAt(b, level) // the numbers are in the order of the fields
+			order = rulebook.CompareAt((*rulebook.Cost)(a), (*rulebook.Cost)(b), level) // the numbers are in the order of the fields
 		}
 	}
 	return cmp.Or(order, cmp.Compare(a.NodePenalty, b.NodePenalty), cmp.Compare(a.Node, b.Node))
-}
-
-// compareAt compares costs at one level. Of own costs the high half stands for
-// both.
-func (c *Cost) compareAt(d *Cost, level rulebook.Level) int {
-	switch level {
-	case rulebook.LevelOptedOut:
-		return cmp.Compare(c.OptedOut, d.OptedOut)
-	case rulebook.LevelOverrun:
-		return cmp.Compare(c.Overrun, d.Overrun)
-	case rulebook.LevelOriginators:
-		return cmp.Compare(c.Originators, d.Originators)
-	case rulebook.LevelRank:
-		return cmp.Compare(c.MaxRank, d.MaxRank)
-	case rulebook.LevelPriority:
-		return cmp.Compare(c.MaxPriority, d.MaxPriority)
-	case rulebook.LevelJobs:
-		return cmp.Compare(c.Jobs, d.Jobs)
-	case rulebook.LevelOwn:
-		return c.Own.Compare(d.Own)
-	case rulebook.LevelVictims:
-		return cmp.Compare(c.Victims, d.Victims)
-	case rulebook.LevelSumRanks:
-		return cmp.Compare(c.SumRanks, d.SumRanks)
-	case rulebook.LevelSumPriorities:
-		return cmp.Compare(c.SumPriorities, d.SumPriorities)
-	case rulebook.LevelWork:
-		return c.Work.Compare(d.Work)
-	case rulebook.LevelExcess:
-		return c.Excess.Compare(d.Excess)
-	}
-	return 0
 }
 
 // A ranking is the order of sets of victims in a decision.

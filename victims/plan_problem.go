@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -318,34 +319,21 @@ func (d *decision) addLanes(p *least.Problem, digest *nodeDigest, gangs bool) {
 
 // leastLevels returns what a task of a lane costs at least.
 func (d *decision) leastLevels(id TaskID, l *lane) cost.Levels {
-	levels := plainLevels(d.eligible.LeastRank(l.priority), int64(l.priority))
-	if l.flags.has(flagOptedOut) {
-		levels[rulebook.LevelOptedOut] = 1
+	x := eligible.Loss{
+		Rank: d.eligible.LeastRank(l.priority), Priority: l.priority,
+		OptedOut: l.flags.has(flagOptedOut), Originator: l.flags.has(flagOriginator), Cost: d.c.costOf(id),
 	}
-	if l.flags.has(flagOriginator) {
-		levels[rulebook.LevelOriginators] = 1
-	}
-	if len(d.c.costs) > 0 {
-		levels[rulebook.LevelOwn], levels[rulebook.LevelOwnLow] = resources.WideOf(d.c.costOf(id)).Halves()
-	}
-	return levels
-}
-
-// plainLevels returns what a task costs that has nothing but a rank and a priority.
-func plainLevels(rank, priority int64) cost.Levels {
-	return cost.Levels{
-		rulebook.LevelRank: rank, rulebook.LevelPriority: priority,
-		rulebook.LevelVictims: 1, rulebook.LevelSumRanks: rank, rulebook.LevelSumPriorities: priority,
-	}
+	return x.Levels()
 }
 
 // addLargest adds tasks as if each were as large as the largest of each type, and cost as
 // little as any. Of excess there is no more for certain than the least of each type.
 func (d *decision) addLargest(p *least.Problem, sums digestRow, count int64) {
 	priority := sums.of.gauges[sums.row].minPriority
+	plain := eligible.Loss{Rank: d.eligible.LeastRank(priority), Priority: priority}
 	r := least.Row{
 		Size: d.c.row(sums.of.least, sums.row), Gives: d.problem.rough.zeros(len(p.Need)), Count: count,
-		Levels: plainLevels(d.eligible.LeastRank(priority), int64(priority)),
+		Levels: plain.Levels(),
 	}
 	d.give(r.Gives, d.c.row(sums.of.largest, sums.row), true, 0)
 	p.Rows = append(p.Rows, r)

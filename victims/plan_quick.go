@@ -126,13 +126,13 @@ func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 	g, row := sums.of, sums.row
 	priority := int64(g.gauges[row].minPriority)
 	switch {
-	case l[rulebook.LevelOptedOut] > 0 || l[rulebook.LevelOverrun] > 0 || l[rulebook.LevelOriginators] > 0:
+	case positive(l[:rulebook.LevelRank]):
 		return -1
 	case rank != l[rulebook.LevelRank]:
 		return cmp.Compare(rank, l[rulebook.LevelRank])
 	case priority != l[rulebook.LevelPriority]:
 		return cmp.Compare(priority, l[rulebook.LevelPriority])
-	case l[rulebook.LevelJobs] > 0 || l[rulebook.LevelOwn] > 0 || l[rulebook.LevelOwnLow] > 0:
+	case positive(l[rulebook.LevelPriority+1 : rulebook.LevelVictims]):
 		return -1
 	}
 	count, fewer := l[rulebook.LevelVictims], true
@@ -156,6 +156,16 @@ func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 		return cmp.Compare(count*rank, l[rulebook.LevelSumRanks])
 	}
 	return cmp.Compare(count*priority, l[rulebook.LevelSumPriorities])
+}
+
+// positive reports whether a level is above zero.
+func positive(levels []int64) bool {
+	for _, v := range levels {
+		if v > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // beatenAlong is quicklyBeaten, and compareQuickly, along the levels of the caller's.

@@ -33,19 +33,60 @@ type Cost struct {
 // CostOf returns a total of package cost as the cost of a plan, without the node's
 // part.
 func CostOf(t *cost.Total) Cost {
-	l := &t.Levels
-	return Cost{
-		OptedOut:      int(l[LevelOptedOut]),
-		Overrun:       l[LevelOverrun],
-		Originators:   int(l[LevelOriginators]),
-		MaxRank:       l[LevelRank],
-		MaxPriority:   l[LevelPriority],
-		Jobs:          int(l[LevelJobs]),
-		Own:           resources.WideOfHalves(l[LevelOwn], l[LevelOwnLow]),
-		Victims:       int(l[LevelVictims]),
-		SumRanks:      l[LevelSumRanks],
-		SumPriorities: l[LevelSumPriorities],
-		Work:          t.Work,
-		Excess:        t.Excess,
+	c := Cost{Own: resources.WideOfHalves(t.Levels[LevelOwn], t.Levels[LevelOwnLow]), Work: t.Work, Excess: t.Excess}
+	for l := range levelTable {
+		if !levelTable[l].wide {
+			c.set(Level(l), t.Levels[l])
+		}
+	}
+	return c
+}
+
+// at returns what a cost has of a level that is one number.
+func (c *Cost) at(l Level) int64 {
+	switch l {
+	case LevelOptedOut:
+		return int64(c.OptedOut)
+	case LevelOverrun:
+		return c.Overrun
+	case LevelOriginators:
+		return int64(c.Originators)
+	case LevelRank:
+		return c.MaxRank
+	case LevelPriority:
+		return c.MaxPriority
+	case LevelJobs:
+		return int64(c.Jobs)
+	case LevelVictims:
+		return int64(c.Victims)
+	case LevelSumRanks:
+		return c.SumRanks
+	case LevelSumPriorities:
+		return c.SumPriorities
+	}
+	return 0
+}
+
+// set sets it.
+func (c *Cost) set(l Level, v int64) {
+	switch l {
+	case LevelOptedOut:
+		c.OptedOut = int(v)
+	case LevelOverrun:
+		c.Overrun = v
+	case LevelOriginators:
+		c.Originators = int(v)
+	case LevelRank:
+		c.MaxRank = v
+	case LevelPriority:
+		c.MaxPriority = v
+	case LevelJobs:
+		c.Jobs = int(v)
+	case LevelVictims:
+		c.Victims = int(v)
+	case LevelSumRanks:
+		c.SumRanks = v
+	case LevelSumPriorities:
+		c.SumPriorities = v
 	}
 }

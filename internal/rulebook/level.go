@@ -5,9 +5,12 @@
 package rulebook
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // A Level is one part of the cost of a plan: its number as a level of package cost.
@@ -30,37 +33,99 @@ const (
 	LevelExcess        = Level(cost.ByExcess)        // (h)
 )
 
-// words are the stable words, by level.
-var words = [...]string{
-	LevelOptedOut:      "opted-out",
-	LevelOverrun:       "overrun",
-	LevelOriginators:   "originators",
-	LevelRank:          "rank",
-	LevelPriority:      "priority",
-	LevelJobs:          "jobs",
-	LevelOwn:           "own-cost",
-	LevelVictims:       "victims",
-	LevelSumRanks:      "sum-ranks",
-	LevelSumPriorities: "sum-priorities",
-	LevelWork:          "work",
-	LevelExcess:        "excess",
+// A levelEntry is a row of the table of levels.
+//
+// A level is a sum over victims of what is not below zero, unless it says otherwise: bounds take it
+// that victims add to it, and that none is the least. So no bound has to name it. Levels that may be
+// negative come after the number of victims.
+type levelEntry struct {
+	word     string // stable
+	most     bool   // the largest of the victims
+	negative bool   // it may be below zero
+	wide     bool   // it is not kept in one number, so at and set do not know it
+}
+
+// levelTable has all levels by number. What orders, joins and tells costs goes by it.
+var levelTable = [...]levelEntry{
+	LevelOptedOut:      {word: "opted-out"},
+	LevelOverrun:       {word: "overrun"},
+	LevelOriginators:   {word: "originators"},
+	LevelRank:          {word: "rank", most: true, negative: true},
+	LevelPriority:      {word: "priority", most: true, negative: true},
+	LevelJobs:          {word: "jobs"},
+	LevelOwn:           {word: "own-cost", wide: true},
+	LevelOwnLow:        {wide: true},
+	LevelVictims:       {word: "victims"},
+	LevelSumRanks:      {word: "sum-ranks", negative: true},
+	LevelSumPriorities: {word: "sum-priorities", negative: true},
+	LevelWork:          {word: "work", wide: true},
+	LevelExcess:        {word: "excess", wide: true},
 }
 
 // Words returns the words of all levels, in their order.
 func Words() (all []string) {
-	return slices.DeleteFunc(append(all, words[:]...), func(word string) bool { return word == "" })
+	for l := range levelTable {
+		if word := levelTable[l].word; word != "" {
+			all = append(all, word)
+		}
+	}
+	return all
 }
 
 // LevelOf returns the level of a word, and whether there is one.
 func LevelOf(word string) (Level, bool) {
-	at := slices.Index(words[:], word)
+	at := slices.IndexFunc(levelTable[:], func(e levelEntry) bool { return e.word == word })
 	return Level(at), at >= 0 && word != ""
 }
 
+// NegativeSum reports whether the level is a sum that may be below zero, so that a set has less of
+// it than its parts. Among sets of one number it cannot mislead.
+func (l Level) NegativeSum() bool { return levelTable[l].negative && !levelTable[l].most }
+
 // PlanOrder returns the order of victims.Cost as levels of package cost.
 func PlanOrder() cost.Order {
-	return cost.Order{
-		Max: 1<<LevelRank | 1<<LevelPriority, Carry: 1 << LevelOwnLow,
-		Overrun: int(LevelOverrun), Count: int(LevelVictims),
+	o := cost.Order{Carry: 1 << LevelOwnLow, Overrun: int(LevelOverrun), Count: int(LevelVictims)}
+	for l := range levelTable {
+		if levelTable[l].most {
+			o.Max |= 1 << l
+		}
 	}
+	return o
+}
+
+// CompareAt compares costs at one level. Of own costs the high half stands for both.
+func CompareAt(c, d *Cost, l Level) int {
+	switch l {
+	case LevelOwnLow:
+		return 0
+	case LevelOwn:
+		return c.Own.Compare(d.Own)
+	case LevelWork:
+		return c.Work.Compare(d.Work)
+	case LevelExcess:
+		return c.Excess.Compare(d.Excess)
+	}
+	return cmp.Compare(c.at(l), d.at(l))
+}
+
+// Join adds the cost of a set of victims to that of another, if no victim is in both: all but the
+// excess and what is told of the node and of people's losses.
+func (c *Cost) Join(d *Cost) {
+	switch {
+	case d.Victims == 0:
+		return
+	case c.Victims == 0:
+		c.Own, c.Work = resources.Wide{}, resources.Wide{}
+	}
+	first := c.Victims == 0
+	for l := range levelTable {
+		switch e, l := &levelTable[l], Level(l); {
+		case e.wide:
+		case first || e.most && d.at(l) > c.at(l):
+			c.set(l, d.at(l))
+		case !e.most:
+			c.set(l, sat.Add(c.at(l), d.at(l)))
+		}
+	}
+	c.Own, c.Work = c.Own.Add(d.Own), c.Work.Add(d.Work)
 }

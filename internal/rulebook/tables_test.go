@@ -60,3 +60,35 @@ func TestTables_Whole(t *testing.T) {
 	apart(t, "texts of what can be relaxed", texts)
 	require.Zero(t, RelaxationOf("nothing"))
 }
+
+// Every level but the low half has a word and a value that can be kept; those that may be negative
+// come after the number of victims, unless they are maxima.
+func TestTables_Levels(t *testing.T) {
+	var words []string
+	for l := range levelTable {
+		e, level := &levelTable[l], Level(l)
+		if level == LevelOwnLow {
+			continue
+		}
+		words = append(words, e.word)
+		of, found := LevelOf(e.word)
+		require.True(t, found)
+		require.Equal(t, level, of)
+		require.False(t, e.negative && !e.most && level < LevelVictims, e.word)
+		if e.wide {
+			continue
+		}
+		var c, d Cost
+		c.set(level, 7)
+		require.Equal(t, int64(7), c.at(level), e.word)
+		require.NotEqual(t, d, c)
+		require.Positive(t, CompareAt(&c, &d, level), e.word)
+		for other := range Level(len(levelTable)) {
+			require.Equal(t, other == level, c.at(other) != 0, "%s is kept as %s", e.word, levelTable[other].word)
+		}
+	}
+	apart(t, "words of levels", words)
+	require.Equal(t, words, Words())
+	_, found := LevelOf("")
+	require.False(t, found)
+}

@@ -5,7 +5,7 @@ package preempttest
 import (
 	"fmt"
 
-	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -39,30 +39,9 @@ func TestCompare(compare func(a, b *victims.Cost) int, costs []victims.Cost) err
 // together returns the cost of two sets without a common victim, on the node of
 // the first. What they free beyond need is at least the larger of the two.
 func together(a, b victims.Cost) victims.Cost {
-	switch {
-	case b.Victims == 0:
-		return a
-	case a.Victims == 0:
-		b.NodePenalty, b.Node = a.NodePenalty, a.Node
-		return b
-	}
-	if a.Excess.Compare(b.Excess) < 0 {
+	if b.Victims > 0 && (a.Victims == 0 || a.Excess.Compare(b.Excess) < 0) {
 		a.Excess = b.Excess
 	}
-	return victims.Cost{
-		OptedOut:      sat.Add(a.OptedOut, b.OptedOut),
-		Overrun:       sat.Add(a.Overrun, b.Overrun),
-		Originators:   sat.Add(a.Originators, b.Originators),
-		MaxRank:       max(a.MaxRank, b.MaxRank),
-		MaxPriority:   max(a.MaxPriority, b.MaxPriority),
-		Jobs:          sat.Add(a.Jobs, b.Jobs),
-		Own:           a.Own.Add(b.Own),
-		Victims:       sat.Add(a.Victims, b.Victims),
-		SumRanks:      sat.Add(a.SumRanks, b.SumRanks),
-		SumPriorities: sat.Add(a.SumPriorities, b.SumPriorities),
-		Excess:        a.Excess,
-		Work:          a.Work.Add(b.Work),
-		NodePenalty:   a.NodePenalty,
-		Node:          a.Node,
-	}
+	(*rulebook.Cost)(&a).Join((*rulebook.Cost)(&b))
+	return a
 }
