@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/trees", "internal/trigger"},
 
 	// It may import all of ours, and nothing of ours but examples imports it.
-	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/koordinator", "jobs/moves", "internal/judge/scenario", "internal/trees"},
+	"victims/snapshot": {"internal/choices", "resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/koordinator", "jobs/moves", "internal/judge/scenario", "internal/trees"},
 
 	// What a set of victims costs, the search for the cheapest one, and its face for those
 	// who state units.
@@ -61,6 +61,9 @@ var mayImport = map[string][]string{
 	"internal/lent":  {"resources"},
 	"internal/trees": {"resources", "queue", "internal/lent", "internal/saved"},
 	"internal/aside": {"victims"},
+
+	// The options that documents have a word for.
+	"internal/choices": {"victims"},
 
 	// The text that goes over a restart.
 	"internal/saved": {"resources"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rulebook"
 )
@@ -61,6 +62,14 @@ func TestLists(t *testing.T) {
 			got = append(got, m[1])
 		}
 		require.Equal(t, l.words, got, "%s, after %q: edit that list, or the table in internal/rulebook", l.file, l.from)
+	}
+}
+
+// TestLists_Choices: the document that shows every option shows each switch and number.
+func TestLists_Choices(t *testing.T) {
+	page := readPage(t, "examples/plan/README.md")
+	for _, r := range choices.Rows() {
+		require.Contains(t, page, `"`+r.Name+`": `, "examples/plan/README.md, options")
 	}
 }
 

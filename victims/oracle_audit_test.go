@@ -85,7 +85,7 @@ func TestOracleAudits_PartsOfGang(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := gangOnTwoNodes()
-			c.Options.Minimums, c.Options.SameNode = map[string]int{"g": tt.keeps}, tt.same
+			c.Options.Minimums, c.Options.VictimsOnNode = map[string]int{"g": tt.keeps}, tt.same
 			c.Ask.RequiredNode = tt.required
 			if tt.short {
 				c.World.Root.Max = world.Amounts{"cpu": 6}

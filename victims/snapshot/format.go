@@ -2,7 +2,10 @@
 
 package snapshot
 
-import "github.com/go-preempt/preempt/internal/judge/scenario"
+import (
+	"github.com/go-preempt/preempt/internal/choices"
+	"github.com/go-preempt/preempt/internal/judge/scenario"
+)
 
 // The types of this file are the document, field by field. What has its default
 // is left out.
@@ -139,13 +142,11 @@ type request struct {
 }
 
 type options struct {
-	Toleration     bool     `json:"toleration"`
-	StrictPriority bool     `json:"strictPriority"`
-	OwnLeaf        string   `json:"ownLeaf"`
-	JobTrigger     string   `json:"jobTrigger,omitempty"`
-	Scarce         []string `json:"scarce,omitempty"`
-	SameNode       bool     `json:"sameNode,omitempty"`
-	OwnApplication bool     `json:"ownApplication,omitempty"`
-	Moves          string   `json:"moves,omitempty"`
-	MaxMoved       int64    `json:"maxMoved,omitempty"`
+	Toleration bool `json:"toleration"`
+	choices.Choices
+	OwnLeaf    string   `json:"ownLeaf"`
+	JobTrigger string   `json:"jobTrigger,omitempty"`
+	Scarce     []string `json:"scarce,omitempty"`
+	Moves      string   `json:"moves,omitempty"`
+	MaxMoved   int64    `json:"maxMoved,omitempty"`
 }

@@ -5,9 +5,11 @@ package snapshot
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -46,7 +48,6 @@ func (w *writer) document() *document {
 	w.doc = document{
 		Name: s.Name, Now: s.Now.UTC().Format(time.RFC3339Nano),
 		Nodes: []node{}, Tasks: []task{}, Requests: []request{},
-		Options: options{StrictPriority: w.p.StrictPriority, OwnApplication: w.p.TakeOwnApplication},
 	}
 	if s.Name == "" {
 		w.doc.Name = "snapshot"
@@ -57,8 +58,7 @@ func (w *writer) document() *document {
 		w.doc.Types = append(w.doc.Types, w.text(w.schema.Name(i)))
 	}
 	w.ownLeaf()
-	w.sameNode()
-	w.strict()
+	w.choices()
 	w.scarce()
 	w.doc.Queues = w.queue(0)
 	w.nodes()
@@ -136,34 +136,23 @@ func (w *writer) ownLeaf() {
 	}
 }
 
-// sameNode writes whether victims are on nodes of the plan, which a document has once for asks and
-// jobs.
-func (w *writer) sameNode() {
-	w.doc.Options.SameNode = w.p.VictimsOnNode
+// choices writes the switches and numbers, which a document has once for asks and jobs.
+func (w *writer) choices() {
+	asks := choices.Of(&w.p.Options)
 	if len(w.s.Jobs) > 0 {
-		if of := w.s.JobPlanner.VictimsOnNode; len(w.s.Asks) == 0 {
-			w.doc.Options.SameNode = of
-		} else if of != w.p.VictimsOnNode {
-			w.lacks("same-node", "", "for jobs it is that of asks")
+		jobs := choices.Of(&w.s.JobPlanner.Options)
+		if w.s.JobPlanner.ByPriority { // which is strict in any case
+			jobs.StrictPriority = asks.StrictPriority
+		}
+		if len(w.s.Asks) == 0 {
+			asks = jobs
+		} else {
+			for _, text := range asks.Differ(jobs) {
+				w.lacks(strings.ReplaceAll(text, " ", "-"), "", "for jobs it is that of asks")
+			}
 		}
 	}
-}
-
-// strict writes whether victims of jobs are strictly lower, which a document has once for
-// asks and jobs.
-func (w *writer) strict() {
-	j := w.s.JobPlanner
-	if len(w.s.Jobs) == 0 {
-		return
-	}
-	strict := j.StrictPriority
-	switch {
-	case j.ByPriority || strict == w.p.StrictPriority:
-	case len(w.s.Asks) == 0:
-		w.doc.Options.StrictPriority = strict
-	default:
-		w.lacks("strict-priority", "", "for jobs it is that of asks")
-	}
+	w.doc.Options.Choices = asks
 }
 
 // scarce writes the types whose guarantees count, which a document has once for asks and jobs.

@@ -68,7 +68,7 @@ func (d *docket) gangs() {
 		}
 	}
 	there := d.ask.RequiredNode
-	if there == "" && d.o.SameNode {
+	if there == "" && d.o.VictimsOnNode {
 		there = d.node
 	}
 	if there == "" {
@@ -86,7 +86,7 @@ func (d *docket) gangs() {
 // goesFor reports whether a task that no rule keeps counts for a node: with the option of
 // the same node, if it is there, or goes with its job for a member there that helps.
 func (j *judge) goesFor(t *world.Task, node string) bool {
-	if !j.o.SameNode || t.Node == node {
+	if !j.o.VictimsOnNode || t.Node == node {
 		return true
 	}
 	all := staff(j.w, t.Job)

@@ -45,7 +45,7 @@ func newJobJudge(c *world.JobCase) *jobJudge {
 
 	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
 	o := c.Options
-	o.Minimums, o.SameNode = c.Minimums, false // an option of asks
+	o.Minimums, o.VictimsOnNode = c.Minimums, false // an option of asks
 	h.judge = newJudge(&c.World, &ask, &o)
 	if h.before = before(h.members); c.InOrder && first > 0 {
 		h.before = sum(h.members[:first-1])

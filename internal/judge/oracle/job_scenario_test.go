@@ -166,7 +166,7 @@ func (s *jobScript) job(d *docJob, then string) {
 	}
 	c := &world.JobCase{
 		World: *s.w, Job: job, Quotas: s.quotas(), Minimums: s.more.JobMinimums,
-		Options:    world.Options{Now: s.now, Exempt: s.exempt(d.Priority), OwnLeaf: s.doc.Options.OwnLeaf, Scarce: s.doc.Options.Scarce, StrictPriority: s.doc.Options.StrictPriority},
+		Options:    world.Options{Now: s.now, Exempt: s.exempt(d.Priority), OwnLeaf: s.doc.Options.OwnLeaf, Scarce: s.doc.Options.Scarce, Choices: s.doc.Options.Choices},
 		ByPriority: s.more.Options.JobTrigger == "priority",
 	}
 	r := oracle.DecideJob(c)

@@ -9,7 +9,7 @@ func (d *docket) victim(v *world.Task) {
 	if v.State.Leaving() || v.RequiredNode {
 		d.report(Candidate, "%s is leaving, or bound to its node", v)
 	}
-	if v.Application == d.ask.Application && !(d.o.OwnApplication && d.ask.RequiredNode != "") {
+	if v.Application == d.ask.Application && !(d.o.TakeOwnApplication && d.ask.RequiredNode != "") {
 		d.report(Law3, "%s is of the application of the ask", v)
 	}
 	d.priority(v)

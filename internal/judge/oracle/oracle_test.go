@@ -307,7 +307,7 @@ func TestBreaks(t *testing.T) {
 		}, victims: []string{"a2", "a3", "a4"}, want: []oracle.Law{oracle.Minimal, oracle.Minimal, oracle.Minimal}},
 		{name: "and only on the node", twist: func(c *world.Case) {
 			gangOfA2(c, 1)
-			c.Options.SameNode = true
+			c.Options.VictimsOnNode = true
 		}, victims: []string{"a2", "a3", "a4"}, want: []oracle.Law{oracle.Minimal}},
 		{name: "and only on the required node", twist: func(c *world.Case) {
 			gangOfA2(c, 1)
@@ -315,7 +315,7 @@ func TestBreaks(t *testing.T) {
 		}, victims: []string{"a2", "a3", "a4"}, want: []oracle.Law{oracle.Minimal}},
 		{name: "a gang that goes for its member on the node", twist: func(c *world.Case) {
 			gangOfA2(c, 3)
-			c.Options.SameNode = true
+			c.Options.VictimsOnNode = true
 		}, victims: []string{"a2", "a3", "a4"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

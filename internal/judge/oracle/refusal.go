@@ -70,7 +70,7 @@ func (j *judge) keeps(t *world.Task) string {
 		return "leaving"
 	case t.RequiredNode:
 		return "required-node"
-	case t.Application == j.ask.Application && !(required && j.o.OwnApplication):
+	case t.Application == j.ask.Application && !(required && j.o.TakeOwnApplication):
 		return "same-application"
 	case !required && !atHome && (!j.inReach(t.Queue) || j.own && !own && !j.entitled()):
 		return "fence"
@@ -101,7 +101,7 @@ func (j *judge) helps(t *world.Task) bool {
 			}
 		}
 	}
-	return (usable || !j.o.SameNode) && j.givesHeadroom(t)
+	return (usable || !j.o.VictimsOnNode) && j.givesHeadroom(t)
 }
 
 // givesHeadroom reports whether a task has some of what a queue above it and

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/resources"
@@ -81,10 +82,10 @@ type (
 		JobMinimums   map[string]int
 		Requests      []docRequest
 		Options       struct {
-			Toleration, StrictPriority, FairShares bool
-			OwnLeaf, Moves                         string
-			Scarce                                 []string
-			SameNode, OwnApplication               bool
+			choices.Choices
+			Toleration, FairShares bool
+			OwnLeaf, Moves         string
+			Scarce                 []string
 		}
 		Expect []expectation
 	}
@@ -304,9 +305,8 @@ func (s *script) ask(a world.Ask, then string) {
 
 func (s *script) options() world.Options {
 	o := world.Options{
-		Now: s.now, StrictPriority: s.doc.Options.StrictPriority, OwnLeaf: s.doc.Options.OwnLeaf, Minimums: s.doc.JobMinimums,
-		Scarce:   s.doc.Options.Scarce,
-		SameNode: s.doc.Options.SameNode, OwnApplication: s.doc.Options.OwnApplication,
+		Now: s.now, Choices: s.doc.Options.Choices, OwnLeaf: s.doc.Options.OwnLeaf, Minimums: s.doc.JobMinimums,
+		Scarce: s.doc.Options.Scarce,
 	}
 	if o.Minimums == nil {
 		o.Minimums = make(map[string]int)

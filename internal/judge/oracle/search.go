@@ -47,7 +47,7 @@ func (j *judge) candidates(node string) (list []*world.Task) {
 	for i := range j.w.Tasks {
 		v := &j.w.Tasks[i]
 		counts := func(t *world.Task) bool {
-			if j.ask.RequiredNode != "" || j.o.SameNode {
+			if j.ask.RequiredNode != "" || j.o.VictimsOnNode {
 				return t.Node == node
 			}
 			return t.Node == node || j.givesHeadroom(t)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -43,8 +44,8 @@ type Document struct {
 
 // Options hold for the whole document.
 type Options struct {
+	choices.Choices
 	Toleration               bool           // classes' policies exempt victims
-	StrictPriority           bool           // victims must be strictly lower
 	JobsNeedPreemptibleLabel bool           // who does not say so is not preemptible
 	OwnLeaf                  string         // "", "met" or "branch": whether asks and jobs may take tasks of their own leaf
 	JobTrigger               string         // "", "guarantee" or "priority": what entitles a job to have victims
@@ -52,8 +53,6 @@ type Options struct {
 	FairShares               bool           // guarantees are the leaves' fair shares
 	Moves                    string         // "", "never", "entitled" or "any": for whom tasks may move
 	MaxMoved                 int64          // times what is asked; 0: any
-	SameNode                 bool           // victims of asks are on the node only
-	OwnApplication           bool           // asks that require their node may take of their own application
 }
 
 // Parse reads one document. The name of the file is for messages only.
@@ -173,20 +172,28 @@ func (d *decoder) ownLeaf(v value) string {
 
 // options reads the options, all of them false or empty by default.
 func (d *decoder) options(v value) Options {
-	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel", "ownLeaf", "jobTrigger", "fairShares",
-		"moves", "maxMoved", "sameNode", "ownApplication", "scarce")
+	names := []string{"toleration", "jobsNeedPreemptibleLabel", "ownLeaf", "jobTrigger", "fairShares", "moves", "maxMoved", "scarce"}
+	for _, r := range choices.Rows() {
+		names = append(names, r.Name)
+	}
+	o := d.object(v, names...)
 	options := Options{
 		Toleration:               optional(o, "toleration", d.boolean, false),
-		StrictPriority:           optional(o, "strictPriority", d.boolean, false),
 		JobsNeedPreemptibleLabel: optional(o, "jobsNeedPreemptibleLabel", d.boolean, false),
 		OwnLeaf:                  optional(o, "ownLeaf", d.ownLeaf, ""),
 		JobTrigger:               optional(o, "jobTrigger", oneOf(d, jobTriggers), ""),
 		FairShares:               optional(o, "fairShares", d.boolean, false),
 		Moves:                    optional(o, "moves", oneOf(d, movesWords), ""),
 		MaxMoved:                 optional(o, "maxMoved", d.whole(0, math.MaxInt32), 0),
-		SameNode:                 optional(o, "sameNode", d.boolean, false),
-		OwnApplication:           optional(o, "ownApplication", d.boolean, false),
 		Scarce:                   optional(o, "scarce", d.scarce, 0),
+	}
+	for i, r := range choices.Rows() {
+		switch at := options.Pointer(i).(type) {
+		case *bool:
+			*at = optional(o, r.Name, d.boolean, false)
+		case *int:
+			*at = int(optional(o, r.Name, d.whole(0, math.MaxInt32), 0))
+		}
 	}
 	if scarce := o.find("scarce"); options.FairShares && scarce.kind != 0 {
 		d.fail(scarce, "%w: fair shares are of scarce types already", ErrValue)

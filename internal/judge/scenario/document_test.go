@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -197,9 +198,9 @@ func TestParse_Everything(t *testing.T) {
 			},
 		},
 		Options: Options{
-			Toleration: true, StrictPriority: true, JobsNeedPreemptibleLabel: true, OwnLeaf: "met", JobTrigger: "priority", FairShares: true,
+			Toleration: true, JobsNeedPreemptibleLabel: true, OwnLeaf: "met", JobTrigger: "priority", FairShares: true,
 			Moves: "entitled", MaxMoved: 4,
-			SameNode: true, OwnApplication: true,
+			Choices: choices.Choices{StrictPriority: true, VictimsOnNode: true, TakeOwnApplication: true},
 		},
 		Expect: []Expectation{
 			{

@@ -234,10 +234,10 @@ func (r *runner) scarce() *resources.Mask {
 
 // setPlanner sets the options of a planner for the asks of the document.
 func (r *runner) setPlanner(p *victims.Planner) {
-	p.Cluster, p.StrictPriority = r.cluster, r.doc.Options.StrictPriority
+	p.Cluster = r.cluster
+	r.doc.Options.Set(&p.Options)
 	p.WithinQueue = ownLeafOf[r.doc.Options.OwnLeaf]
 	p.Scarce = r.scarce()
-	p.VictimsOnNode, p.TakeOwnApplication = r.doc.Options.SameNode, r.doc.Options.OwnApplication
 	if r.doc.Options.Toleration {
 		p.Exempt = r.exempt
 	}

@@ -124,11 +124,12 @@ func (r *runner) jobPlanner(j *Job) jobs.Planner {
 		Cluster: r.cluster,
 		Options: victims.Options{
 			Admit: r.admit(), ByPriority: r.doc.Options.JobTrigger == byPriority,
-			StrictPriority: r.doc.Options.StrictPriority, WithinQueue: ownLeafOf[r.doc.Options.OwnLeaf],
-			Exempt: r.planner.Exempt, Scarce: r.scarce(),
+			WithinQueue: ownLeafOf[r.doc.Options.OwnLeaf], Exempt: r.planner.Exempt, Scarce: r.scarce(),
 			Filter: func(q *victims.Question) bool { return r.selects(j.Members[q.Member.Class].NodeSelector, q.Node) },
 		},
 	}
+	r.doc.Options.Set(&p.Options)
+	p.VictimsOnNode = false // which documents have for asks alone
 	if r.doc.Options.moves() {
 		p.Filter = r.filterMovers(p.Filter)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -24,12 +25,14 @@ func write(doc *Document) obj {
 		"nodes": listOf(doc.Nodes, w.node), "tasks": listOf(doc.Tasks, w.task), "quotas": listOf(doc.Quotas, w.quota),
 		"requests": listOf(doc.Requests, w.request), "expect": listOf(doc.Expect, w.expectation),
 		"options": obj{
-			"toleration": doc.Options.Toleration, "strictPriority": doc.Options.StrictPriority,
+			"toleration":               doc.Options.Toleration,
 			"jobsNeedPreemptibleLabel": doc.Options.JobsNeedPreemptibleLabel,
 			"ownLeaf":                  doc.Options.OwnLeaf, "jobTrigger": doc.Options.JobTrigger, "fairShares": doc.Options.FairShares,
 			"moves": doc.Options.Moves, "maxMoved": doc.Options.MaxMoved,
-			"sameNode": doc.Options.SameNode, "ownApplication": doc.Options.OwnApplication,
 		},
+	}
+	for i, r := range choices.Rows() {
+		o["options"].(obj)[r.Name] = doc.Options.Pointer(i)
 	}
 	if scarce := doc.Options.Scarce; scarce != 0 {
 		var names []string

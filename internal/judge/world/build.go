@@ -141,11 +141,10 @@ func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 	p := &victims.Planner{
 		Cluster: c,
 		Options: victims.Options{
-			Levels:         o.Levels,
-			StrictPriority: o.StrictPriority, RetryInterval: o.Interval, WithinQueue: OwnLeaves[o.OwnLeaf],
-			VictimsOnNode: o.SameNode, TakeOwnApplication: o.OwnApplication, Scarce: o.Counting(c),
+			Levels: o.Levels, RetryInterval: o.Interval, WithinQueue: OwnLeaves[o.OwnLeaf], Scarce: o.Counting(c),
 		},
 	}
+	o.Choices.Set(&p.Options)
 	if o.Exempt != nil {
 		p.Exempt = func(e *victims.Question) (time.Time, bool) {
 			at := Options{Now: e.Now, Exempt: o.Exempt}

@@ -106,7 +106,7 @@ func (g *generator) draw() *Case {
 	g.drawCapacities()
 	g.drawOptions()
 	if g.has(WithNearby) {
-		g.c.Options.SameNode, g.c.Options.OwnApplication = g.chance("same node", 12), g.chance("own application", 12)
+		g.c.Options.VictimsOnNode, g.c.Options.TakeOwnApplication = g.chance("same node", 12), g.chance("own application", 12)
 	}
 	if g.chance("huge", 1) && !g.hungry {
 		g.c.scale(1 << 54)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-preempt/preempt/internal/choices"
 )
 
 // String draws a case, so that a failing one can be worked out on paper.
@@ -17,16 +19,14 @@ func (c *Case) String() string {
 	a, o := &c.Ask, &c.Options
 	fmt.Fprintf(&b, "ask    %s\n", a)
 	fmt.Fprintf(&b, "now    %s", stamp(o.Now))
-	if o.StrictPriority {
-		b.WriteString(" strict priority")
-	}
 	if o.Interval != 0 {
 		fmt.Fprintf(&b, " interval %v", o.Interval)
 	}
 	flag(&b, o.OwnLeaf != "", "own leaf "+o.OwnLeaf)
 	flag(&b, o.Scarce != nil, fmt.Sprintf("scarce %v", o.Scarce))
-	flag(&b, o.SameNode, "same node")
-	flag(&b, o.OwnApplication, "own application")
+	for _, text := range o.Differ(choices.Choices{}) {
+		flag(&b, true, text)
+	}
 	b.WriteString(o.exemptions() + "\n")
 	for _, name := range slices.Sorted(maps.Keys(o.Minimums)) {
 		fmt.Fprintf(&b, "gang   %s keeps %d\n", name, o.Minimums[name])

@@ -25,9 +25,7 @@ func Workloads(s Shape) *rapid.Generator[*Workload] {
 		g := generator{T: t, shape: s, hungry: true}
 		c := g.draw()
 		w := &Workload{World: c.World, Options: Options{
-			Now: Epoch, StrictPriority: c.Options.StrictPriority,
-			Minimums: c.Options.Minimums, OwnLeaf: c.Options.OwnLeaf,
-			SameNode: c.Options.SameNode, OwnApplication: c.Options.OwnApplication,
+			Now: Epoch, Choices: c.Options.Choices, Minimums: c.Options.Minimums, OwnLeaf: c.Options.OwnLeaf,
 		}}
 		if len(c.World.Grants) == 0 || c.World.Grants[0].Ask.Key != c.Ask.Key {
 			w.Asks = append(w.Asks, c.Ask)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-preempt/preempt/internal/choices"
 )
 
 // Amounts are amounts of resource types by name. In a size or a capacity a
@@ -130,9 +132,9 @@ type Grant struct {
 
 // Options are the instant of a decision and what the caller of a planner chooses.
 type Options struct {
-	Now            time.Time
-	StrictPriority bool
-	Interval       time.Duration
+	choices.Choices
+	Now      time.Time
+	Interval time.Duration
 	// Exempt has the tasks that must not be taken before an instant, by key;
 	// the zero instant is never.
 	Exempt map[string]time.Time
@@ -141,12 +143,9 @@ type Options struct {
 	Minimums map[string]int
 	Levels   []string // what decides between plans, by their words; none: the default
 	// OwnLeaf is what may be taken of the own leaf if no queue says it: "", Met or Branch.
-	OwnLeaf  string
-	SameNode bool // victims of asks are on the node only
+	OwnLeaf string
 	// Scarce are the types whose guarantees count. nil: all.
 	Scarce []string
-	// OwnApplication lets asks that require their node take of their own application.
-	OwnApplication bool
 }
 
 // The words for what an ask or a job may take of its own leaf.
