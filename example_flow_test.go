@@ -97,13 +97,13 @@ func Example_audit() {
 	c := fullCluster()
 	check(c.SetGuaranteed(batch, upTo(12))) // of the 16 that it uses
 	n1, _ := c.LookupNode("n1")
-	foreign := victims.Plan{
+	foreign := victims.Decision{Outcome: victims.Preempts, Plan: victims.Plan{
 		Ask:    victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cores(6)},
 		Places: []victims.Place{{Node: n1}},
-	}
+	}}
 	for _, key := range []string{"n1a", "n1b"} {
 		id, _ := c.Lookup(key)
-		foreign.Victims = append(foreign.Victims, victims.Victim{Task: id, Key: key})
+		foreign.Plan.Victims = append(foreign.Plan.Victims, victims.Victim{Task: id, Key: key})
 	}
 	auditor := victims.Auditor{Cluster: c}
 	for _, violation := range auditor.Audit(nil, &foreign, noon) {

@@ -25,7 +25,7 @@ func TestNoAllocs(t *testing.T) {
 			c := s.Planner.Cluster
 			if s.want == victims.Preempts {
 				a := victims.Auditor{Cluster: c}
-				noAllocs(t, "audit "+s.name, func() { require.Empty(t, a.Audit(nil, &s.Decision.Plan, workload.Now)) })
+				noAllocs(t, "audit "+s.name, func() { require.Empty(t, a.Audit(nil, &s.Decision, workload.Now)) })
 				change := s.Decision.Plan.Change() // which allocates the list of its grants
 				noAllocs(t, "apply and undo "+s.name, func() {
 					if c.Apply(change) != nil || c.Undo() != nil {
@@ -91,7 +91,7 @@ func TestNoAllocsRules(t *testing.T) {
 			s := hard(k, "a plan")
 			require.Equal(t, victims.Preempts, s.Decision.Outcome)
 			a := victims.Auditor{Cluster: c, Options: victims.Options{Filter: s.Planner.Filter, WithinQueue: s.Planner.WithinQueue, Blockers: s.Planner.Blockers}}
-			noAllocs(t, fmt.Sprintf("audit of %v/k=%d", h, k), func() { require.Empty(t, a.Audit(nil, &s.Decision.Plan, workload.Now)) })
+			noAllocs(t, fmt.Sprintf("audit of %v/k=%d", h, k), func() { require.Empty(t, a.Audit(nil, &s.Decision, workload.Now)) })
 		}
 		require.Equal(t, victims.Refused, hard(1000, "a refusal").Decision.Outcome)
 

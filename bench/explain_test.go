@@ -19,7 +19,7 @@ func BenchmarkAudit(b *testing.B) {
 			var found []victims.Violation
 			b.ReportAllocs()
 			for b.Loop() {
-				found = a.Audit(found[:0], &s.Decision.Plan, workload.Now)
+				found = a.Audit(found[:0], &s.Decision, workload.Now)
 			}
 			if len(found) > 0 {
 				b.Fatal(found)

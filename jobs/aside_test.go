@@ -65,7 +65,7 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 			var d jobs.Joint
 			err := p.Together(&d, asks, world.Epoch)
 			if err == nil {
-				if found := (&jobs.Auditor{Cluster: c, Options: rules}).AuditJoint(nil, &d, world.Epoch); len(found) > 0 {
+				if found := d.Audit(&victims.Auditor{Cluster: c, Options: rules}, nil, world.Epoch); len(found) > 0 {
 					return "", fmt.Errorf("%v", found)
 				}
 			}

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -56,28 +55,28 @@ func TestAudit_EveryLaw(t *testing.T) {
 		// The job's queue is guaranteed what it asks for.
 		promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4"
 	)
-	byGuarantee := func(_ *town, _ *victims.Plan, a *jobs.Auditor) { a.ByPriority = false }
+	byGuarantee := func(_ *town, _ *victims.Plan, a *victims.Auditor) { a.ByPriority = false }
 	tested := map[string]bool{}
 	for _, test := range []struct {
 		law        string
 		town       string
 		nodes      string
 		victims    string
-		spoil      func(w *town, p *victims.Plan, a *jobs.Auditor)
+		spoil      func(w *town, p *victims.Plan, a *victims.Auditor)
 		want       string
 		afterwards bool // the law is told beside one that it brings about
 	}{
 		{law: finding.LawKey, town: full + "\njob q 4,0", nodes: "n1 n1", victims: "v",
-			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Ask.Members[1].Key = "j0" }, want: "key member=j0"},
+			spoil: func(_ *town, p *victims.Plan, _ *victims.Auditor) { p.Ask.Members[1].Key = "j0" }, want: "key member=j0"},
 		{law: finding.LawLeaf, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Ask.Queue = queue.Root }, want: "leaf queue=root"},
+			spoil: func(_ *town, p *victims.Plan, _ *victims.Auditor) { p.Ask.Queue = queue.Root }, want: "leaf queue=root"},
 		{law: finding.LawSize, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Ask.Members[0].Size = resources.Vector{0, 0, 7} },
+			spoil: func(_ *town, p *victims.Plan, _ *victims.Auditor) { p.Ask.Members[0].Size = resources.Vector{0, 0, 7} },
 			want:  "size member=j0 type=#2 have=7/0"},
 		{law: finding.LawNode, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Places[0].Node = 5 }, want: "node member=j0"},
+			spoil: func(_ *town, p *victims.Plan, _ *victims.Auditor) { p.Places[0].Node = 5 }, want: "node member=j0"},
 		{law: finding.LawPlaced, town: full + "\njob q 4,0 min=1", nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) { p.Places = append(p.Places, p.Places[0]) },
+			spoil: func(_ *town, p *victims.Plan, _ *victims.Auditor) { p.Places = append(p.Places, p.Places[0]) },
 			want:  "placed member=j0"},
 		{law: finding.LawMinimum, town: full + "\njob q 4,0", nodes: "n1", victims: "v", want: "minimum have=1/2"},
 
@@ -86,7 +85,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 		{law: finding.LawReserved, town: queues + "node n1 4 for=x\ntask v low n1 4" + one, nodes: "n1", victims: "v",
 			want: "reserved member=j0 node=n1"},
 		{law: finding.LawFilter, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, _ *victims.Plan, a *jobs.Auditor) {
+			spoil: func(_ *town, _ *victims.Plan, a *victims.Auditor) {
 				a.Filter = func(*victims.Question) bool { return false }
 			}, want: "filter member=j0 node=n1"},
 		{law: finding.LawDomain, town: queues + "node n1 4 in=r1\nnode n2 4 in=r2\njob q 4,4 domain=1", nodes: "n1 n2",
@@ -99,11 +98,11 @@ func TestAudit_EveryLaw(t *testing.T) {
 			want: "formula queue=root.q type=cpu have=4000/3000", afterwards: true},
 		{law: finding.LawMember, town: full + "\ntask j1 q n1 0 p=3 job=j\njob q 4,0", nodes: "n1", victims: "v", want: "member-priority member=j1 have=3/10"},
 		{law: finding.LawDelay, town: promised, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *victims.Plan, a *jobs.Auditor) {
+			spoil: func(_ *town, p *victims.Plan, a *victims.Auditor) {
 				a.ByPriority, p.Ask.PendingSince = false, noon.Add(-20*time.Second)
 			}, want: "delay have=20000000000/30000000000"},
 		{law: finding.LawInterval, town: promised, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *victims.Plan, a *jobs.Auditor) {
+			spoil: func(_ *town, p *victims.Plan, a *victims.Auditor) {
 				a.ByPriority, a.RetryInterval, p.Ask.LastAttempt = false, time.Minute, noon.Add(-time.Second)
 			}, want: "interval have=1000000000/60000000000"},
 		{law: finding.LawMax, town: "queue t max=3\nqueue t.q g=9\nqueue low\nqueue t.x\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4", nodes: "n1", victims: "v",
@@ -116,16 +115,16 @@ func TestAudit_EveryLaw(t *testing.T) {
 		{law: finding.LawSurplus, town: "queue q g=4\nqueue low g=9\nnode n1 4\ntask v low n1 4\njob q 4", nodes: "n1", victims: "v",
 			spoil: byGuarantee, want: "surplus victim=v task=v queue=root.low type=cpu have=4000/9000", afterwards: true},
 		{law: finding.LawHelpful, town: promised + "\nnode n2 4\ntask w low n2 4", nodes: "n1", victims: "v w",
-			spoil: func(_ *town, _ *victims.Plan, a *jobs.Auditor) {
+			spoil: func(_ *town, _ *victims.Plan, a *victims.Auditor) {
 				a.ByPriority, a.Predicate = false, func(p *victims.Question) bool { return len(p.Victims) == 2 }
 			}, want: "helpful victim=w task=w"},
 		{law: finding.LawNearby, town: "queue t max=4\nqueue t.q g=4\nqueue t.x\nnode n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4", nodes: "n1", victims: "x",
-			spoil: func(_ *town, _ *victims.Plan, a *jobs.Auditor) { a.ByPriority, a.VictimsOnNode = false, true }, want: "nearby victim=x task=x"},
+			spoil: func(_ *town, _ *victims.Plan, a *victims.Auditor) { a.ByPriority, a.VictimsOnNode = false, true }, want: "nearby victim=x task=x"},
 		{law: finding.LawOptedOut, town: "queue q\nqueue low\nnode n1 8\ntask v low n1 4 opted\ntask w low n1 4" + one, nodes: "n1", victims: "v",
 			want: "opted-out victim=v other=w task=v"},
 
 		{law: finding.LawKnown, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, p *victims.Plan, _ *jobs.Auditor) {
+			spoil: func(_ *town, p *victims.Plan, _ *victims.Auditor) {
 				p.Victims = append(p.Victims, victims.Victim{Task: p.Victims[0].Task, Key: "w"})
 			}, want: "known victim=w task=v"},
 		{law: finding.LawOnce, town: full + one, nodes: "n1", victims: "v v", want: "once victim=v task=v"},
@@ -152,7 +151,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 		{law: finding.LawHeadroom, town: "queue q max=3\nnode n1 4" + one, nodes: "n1", want: "headroom queue=root.q type=cpu have=3000/4000"},
 		{law: finding.LawQuota, town: "queue q quota=0:3\nnode n1 4" + one, nodes: "n1", want: "quota queue=root.q type=cpu have=4000/3000"},
 		{law: finding.LawPredicate, town: full + one, nodes: "n1", victims: "v",
-			spoil: func(_ *town, _ *victims.Plan, a *jobs.Auditor) {
+			spoil: func(_ *town, _ *victims.Plan, a *victims.Auditor) {
 				a.Predicate = func(*victims.Question) bool { return false }
 			},
 			want: "predicate member=j0 node=n1"},
@@ -165,7 +164,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 				p.Ask.Members = slices.Clone(p.Ask.Members)
 				test.spoil(w, p, a)
 			}
-			found := a.Audit(nil, p, noon)
+			found := a.Audit(nil, asDecision(p), noon)
 			require.NotEmpty(t, found)
 			require.Equal(t, test.want, w.fields(found[0]))
 			require.Len(t, found, map[bool]int{false: 1, true: 2}[test.afterwards], "it breaks one law: %v", found)
@@ -180,7 +179,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 // those of packages victims and quota.
 func TestViolation_JSON(t *testing.T) {
 	w := build(t, "queue q\nqueue low g=1\nnode n1 4\ntask v low n1 4 p=30\njob q 4")
-	text, err := json.Marshal(w.auditor().Audit(nil, w.plan([]string{"n1"}, "v"), noon))
+	text, err := json.Marshal(w.auditor().Audit(nil, asDecision(w.plan([]string{"n1"}, "v")), noon))
 	require.NoError(t, err)
 	require.Equal(t, `[{"law":"priority","number":6,"victim":"v","have":"30","want":"9","complaint":"effective priority 30, want at most 9"},`+
 		`{"law":"guarantee","number":2,"queue":"root.low","type":"cpu","have":"0","want":"1","complaint":"cpu 0 after the plan, want at least 1"}]`, string(text))
@@ -192,13 +191,13 @@ func TestAudit_Again(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4 job=g\ntask w low n2 4 job=g\nkeep g 2\njob q 4")
 	a := w.auditor()
 	good, bad := w.plan([]string{"n1"}, "v", "w"), w.plan([]string{"n1"}, "v")
-	kept := a.Audit(nil, bad, noon)
+	kept := a.Audit(nil, asDecision(bad), noon)
 	require.Len(t, kept, 1)
 	for range 3 {
-		require.Empty(t, a.Audit(nil, good, noon))
-		require.Equal(t, kept, a.Audit(nil, bad, noon))
+		require.Empty(t, a.Audit(nil, asDecision(good), noon))
+		require.Equal(t, kept, a.Audit(nil, asDecision(bad), noon))
 	}
-	both := a.Audit(kept, bad, noon)
+	both := a.Audit(kept, asDecision(bad), noon)
 	require.Equal(t, append(slices.Clone(kept), kept...), both, "what was there stays before it")
 }
 
@@ -208,7 +207,7 @@ func TestAudit_Order(t *testing.T) {
 	w := build(t, "budget web 0 hard\nqueue q max=3\nqueue low g=9\nnode n1 8 off\n"+
 		"task v low n1 4 p=30 web=web\ntask w low n1 1 bound\ntask x low n1 3 job=g\ntask y low n1 0 job=g\nkeep g 2\njob q 6,1 never")
 	var got []string
-	for _, v := range w.auditor().Audit(nil, w.plan([]string{"n1", "n1"}, "w", "v", "x"), noon) {
+	for _, v := range w.auditor().Audit(nil, asDecision(w.plan([]string{"n1", "n1"}, "w", "v", "x")), noon) {
 		got = append(got, w.fields(v))
 	}
 	require.Equal(t, []string{

@@ -12,16 +12,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // auditor returns an auditor of the town with the options of its planner.
-func (w *town) auditor() *jobs.Auditor {
+func (w *town) auditor() *victims.Auditor {
 	p := w.planner()
-	return &jobs.Auditor{Cluster: p.Cluster, Options: victims.Options{Exempt: p.Exempt, ByPriority: p.ByPriority, Admit: p.Admit}}
+	return &victims.Auditor{Cluster: p.Cluster, Options: victims.Options{Exempt: p.Exempt, ByPriority: p.ByPriority, Admit: p.Admit}}
 }
 
 // plan returns a plan of one's own: members on nodes, and victims by key.
@@ -115,7 +114,7 @@ func TestAudit(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, test.town)
 			var got []string
-			for _, v := range w.auditor().Audit(nil, w.plan(test.nodes, test.victims...), noon) {
+			for _, v := range w.auditor().Audit(nil, asDecision(w.plan(test.nodes, test.victims...)), noon) {
 				got = append(got, v.String())
 			}
 			require.Equal(t, test.want, got)
@@ -148,7 +147,7 @@ func TestAudit_NoPlan(t *testing.T) {
 			w := build(t, "queue q\nqueue low\nnode n1 8\ntask v low n1 2\njob q 2,0")
 			p := w.plan([]string{"n1", "n1"})
 			test.spoil(p)
-			found := w.auditor().Audit(nil, p, noon)
+			found := w.auditor().Audit(nil, asDecision(p), noon)
 			require.NotEmpty(t, found)
 			require.Equal(t, test.want, found[0].String())
 			for _, v := range found {
@@ -167,7 +166,7 @@ func TestAudit_Further(t *testing.T) {
 	} {
 		p := w.plan([]string{"n2", "n1"}, strings.Fields(keys)...)
 		p.Places[1].Extra = true
-		found := w.auditor().Audit(nil, p, noon)
+		found := w.auditor().Audit(nil, asDecision(p), noon)
 		require.Len(t, found, 1)
 		require.Equal(t, want, found[0].String())
 	}
@@ -179,9 +178,9 @@ func TestAudit_Predicate(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\ntask v low n1 4\ntask w low n1 0\njob q 4")
 	a := w.auditor()
 	a.Predicate = func(p *victims.Question) bool { return len(p.Victims) == 2 }
-	require.Empty(t, a.Audit(nil, w.plan([]string{"n1"}, "v", "w"), noon))
+	require.Empty(t, a.Audit(nil, asDecision(w.plan([]string{"n1"}, "v", "w")), noon))
 	a.Predicate = func(p *victims.Question) bool { return false }
-	found := a.Audit(nil, w.plan([]string{"n1"}, "v"), noon)
+	found := a.Audit(nil, asDecision(w.plan([]string{"n1"}, "v")), noon)
 	require.Len(t, found, 1)
 	require.Equal(t, "predicate: member j0: node n1: refused by the predicate", found[0].String())
 }
@@ -201,10 +200,10 @@ func propertyAudit(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
 	h := newHarness(t, c)
 	h.decide("as built")
-	a := jobs.Auditor{Cluster: h.cluster, Options: h.planner.Options}
+	a := victims.Auditor{Cluster: h.cluster, Options: h.planner.Options}
 	version := h.cluster.Version()
 	if h.d.Outcome != victims.Refused {
-		if found := a.Audit(nil, &h.d.Plan, c.Options.Now); len(found) > 0 {
+		if found := a.Audit(nil, &h.d, c.Options.Now); len(found) > 0 {
 			t.Fatalf("%s: %v\n%v", h.said(), found, c)
 		}
 	}
@@ -224,7 +223,7 @@ func propertyAudit(t *rapid.T) {
 		}
 		p.Victims = append(p.Victims, v)
 	}
-	for _, v := range a.Audit(nil, &p, c.Options.Now.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "later")))) {
+	for _, v := range a.Audit(nil, asDecision(&p), c.Options.Now.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "later")))) {
 		if v.String() == "" {
 			t.Fatal("a violation without words")
 		}
@@ -238,5 +237,28 @@ func propertyAudit(t *rapid.T) {
 // victims have failed.
 func TestAudit_LawfulIsNil(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4")
-	require.Nil(t, w.auditor().Audit(nil, w.plan([]string{"n1"}, "v"), noon))
+	require.Nil(t, w.auditor().Audit(nil, asDecision(w.plan([]string{"n1"}, "v")), noon))
+}
+
+// By priority an ask without members is judged as a gang of one.
+func TestAudit_LoneByPriority(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4\ntask v low n1 4 fixed\njob q 4")
+	p, a := w.plan([]string{"n1"}, "v"), w.auditor()
+	p.Ask = p.Ask.MemberAsk(0)
+	words := func() (list []string) {
+		for _, v := range a.Audit(nil, asDecision(p), noon) {
+			list = append(list, v.Of+" "+v.Law)
+		}
+		return list
+	}
+	require.Equal(t, []string{"job non-preemptible"}, words())
+	a.ByPriority, a.Admit = false, nil
+	require.Equal(t, []string{"ask trigger"}, words())
+	a.ByPriority, p.Ask.RequiredNode = true, "n1"
+	require.Empty(t, words())
+}
+
+// asDecision returns a plan as a decision.
+func asDecision(p *victims.Plan) *victims.Decision {
+	return &victims.Decision{Outcome: victims.Preempts, Plan: *p}
 }

@@ -10,37 +10,34 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// AuditJoint appends to dst what is wrong at the instant now with j, and returns dst.
+// Audit appends to dst what auditor a says at the instant now of j, and returns dst.
 // Each part is judged as a plan for a job, for a copy of the cluster with the parts
 // before it applied, and law 4 for each of its asks. It ends with the first part that
 // breaks a law.
-func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) []victims.Violation {
-	original, own, applied, found := a.Cluster, a.aside.Of(a.Cluster), 0, len(dst)
-	defer func() {
-		a.Cluster, a.together = original, false
-		undo(own, applied)
-	}()
-	a.Cluster, a.together = own, true
+func (j *Joint) Audit(a *victims.Auditor, dst []victims.Violation, now time.Time) []victims.Violation {
+	original, own, found := a.Cluster, a.Cluster.Clone(), len(dst)
+	defer func() { a.Cluster = original }()
+	a.Cluster = own
 	placed := make(map[int]bool)
 	for i := range j.Parts {
 		part := &j.Parts[i]
-		if dst = a.members(dst, j, part, placed); len(dst) > found {
+		if dst = j.members(dst, part, placed); len(dst) > found {
 			return dst
 		}
-		if dst = a.Audit(dst, &part.Plan, now); len(dst) > found {
+		d := victims.Decision{Outcome: part.Outcome, Plan: part.Plan, SharedBy: make([]string, len(part.Asks))}
+		if dst = a.Audit(dst, &d, now); len(dst) > found {
 			return dst
 		}
 		if err := own.Apply(j.change(part, own.Version())); err != nil {
 			return append(dst, victims.Violation{Of: "job", Law: finding.LawKnown, Job: part.Plan.Ask.Key})
 		}
-		applied++
 	}
 	return dst
 }
 
 // members reports members of a part that are not the asks that they stand for, or an ask
 // that has two places.
-func (a *Auditor) members(dst []victims.Violation, j *Joint, part *Part, placed map[int]bool) []victims.Violation {
+func (j *Joint) members(dst []victims.Violation, part *Part, placed map[int]bool) []victims.Violation {
 	job := &part.Plan.Ask
 	if len(part.Asks) != len(job.Members) || len(part.Asks) != len(part.Plan.Places) {
 		return append(dst, victims.Violation{Of: "job", Law: finding.LawPlaced, Job: job.Key})

@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -23,6 +22,8 @@ import (
 // Plans are made up here. Some are those of the planner, with a victim more or less
 // or a member elsewhere: those are lawful but for one thing, as random ones hardly
 // ever are.
+//
+// Of the planner's own plan the auditor works out the same cost.
 func TestAudit_Twin(t *testing.T) {
 	told := map[oracle.Law]int{}
 	law.CheckUntil(t, func() bool { return len(told) > 0 }, func(t *rapid.T) { auditIsTwin(t, told) })
@@ -39,13 +40,16 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 	c := world.JobCases(world.Small.With(everything)).Draw(t, "case")
 	h := newHarness(t, c)
 	h.decide("plan")
+	if told := h.auditorOfCase().Cost(&h.d, c.Options.Now); h.d.Outcome == victims.Preempts && told.Compare(&h.d.Plan.Cost) != 0 {
+		t.Fatalf("%s: the auditor says that it costs %v\nnot %v\n%v", h.said(), &told, &h.d.Plan.Cost, c)
+	}
 	plan, places, stops := h.madeUp(t)
 	if plan == nil {
 		return
 	}
 	want := oracle.JobBreaks(c, places, stops)
 	var got []oracle.Law
-	for _, v := range h.auditorOfCase().Audit(nil, plan, c.Options.Now) {
+	for _, v := range h.auditorOfCase().Audit(nil, asDecision(plan), c.Options.Now) {
 		switch v.Law {
 		case finding.LawTrigger, finding.LawFormula, finding.LawMayPreempt, finding.LawDelay, finding.LawInterval, finding.LawMax, finding.LawMember,
 			finding.LawOptedOut:
@@ -82,9 +86,9 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 }
 
 // auditorOfCase returns an auditor with the options of the planner.
-func (h *harness) auditorOfCase() *jobs.Auditor {
+func (h *harness) auditorOfCase() *victims.Auditor {
 	p := &h.planner
-	return &jobs.Auditor{
+	return &victims.Auditor{
 		Cluster: p.Cluster, Options: p.Options,
 	}
 }

@@ -51,11 +51,11 @@ func BenchmarkAudit(b *testing.B) {
 			var d victims.Decision
 			require.NoError(b, p.Decide(&d, job, benchNow))
 			require.Equal(b, victims.Preempts, d.Outcome)
-			a := jobs.Auditor{Options: victims.Options{ByPriority: true}, Cluster: c}
+			a := victims.Auditor{Options: victims.Options{ByPriority: true}, Cluster: c}
 			var found []victims.Violation
 			b.ReportAllocs()
 			for b.Loop() {
-				if found = a.Audit(found[:0], &d.Plan, benchNow); len(found) > 0 {
+				if found = a.Audit(found[:0], &d, benchNow); len(found) > 0 {
 					b.Fatal(found)
 				}
 			}

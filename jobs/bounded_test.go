@@ -94,8 +94,8 @@ func TestStop_EndsAJob(t *testing.T) {
 			}
 			return
 		}
-		a := jobs.Auditor{Cluster: x.cluster, Options: x.planner.Options}
-		require.Empty(t, a.Audit(nil, &d.Plan, workload.Now))
+		a := victims.Auditor{Cluster: x.cluster, Options: x.planner.Options}
+		require.Empty(t, a.Audit(nil, &d, workload.Now))
 	})
 }
 

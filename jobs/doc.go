@@ -84,7 +84,6 @@ package jobs
 //	search_cover.go       who must go for members with places; package units solves it
 //	search_partial.go     a plan under construction, and how it becomes minimal
 //	search_further.go   members beyond the minimum
-//	audit.go            the plan judged from scratch, by the court of package victims
 //	refuse.go           why there is no plan, and what would help
 //	refuse_count.go     which rules keep tasks
 //	pending.go          what waits, and what of it to decide again

@@ -113,16 +113,18 @@ func ExampleDecision_Describe() {
 }
 
 // An auditor judges plans of others, too. This one leaves half a job.
-func ExampleAuditor() {
+func Example_audit() {
 	cluster := exampleCluster()
 	n2, _ := cluster.LookupNode("n2")
-	plan := victims.Plan{Ask: *trainJob(cluster, 4), Places: []victims.Place{{Member: 0, Node: n2}, {Member: 1, Node: n2}}}
+	foreign := victims.Decision{Outcome: victims.Preempts, Plan: victims.Plan{
+		Ask: *trainJob(cluster, 4), Places: []victims.Place{{Member: 0, Node: n2}, {Member: 1, Node: n2}},
+	}}
 	for _, key := range []string{"old-1", "old-2"} {
 		id, _ := cluster.Lookup(key)
-		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
+		foreign.Plan.Victims = append(foreign.Plan.Victims, victims.Victim{Task: id, Key: key})
 	}
-	auditor := jobs.Auditor{Options: victims.Options{ByPriority: true}, Cluster: cluster}
-	for _, v := range auditor.Audit(nil, &plan, noon) {
+	auditor := victims.Auditor{Options: victims.Options{ByPriority: true}, Cluster: cluster}
+	for _, v := range auditor.Audit(nil, &foreign, noon) {
 		fmt.Println(v)
 	}
 	// Output:

@@ -61,7 +61,7 @@ func propertyOneMember(t *rapid.T) {
 	if h.d.Outcome == victims.Preempts {
 		a := h.auditorOfCase()
 		a.Predicate = h.planner.Predicate
-		if found := a.Audit(nil, &h.d.Plan, c.Options.Now); len(found) > 0 {
+		if found := a.Audit(nil, &h.d, c.Options.Now); len(found) > 0 {
 			t.Fatalf("%s: %v\n%v", h.said(), found, h.c)
 		}
 	}
@@ -120,10 +120,10 @@ func propertyAuditOfOneMember(t *rapid.T) {
 	}
 	same := victims.Plan{Ask: h.job, Places: []victims.Place{{Node: plan.Places[0].Node}}, Victims: plan.Victims}
 
-	want := (&victims.Auditor{Cluster: h.cluster, Options: asks.Options}).Audit(nil, &plan, c.Options.Now)
+	want := (&victims.Auditor{Cluster: h.cluster, Options: asks.Options}).Audit(nil, asDecision(&plan), c.Options.Now)
 	a := h.auditorOfCase()
 	a.VictimsOnNode, a.TakeOwnApplication = asks.VictimsOnNode, asks.TakeOwnApplication
-	got := a.Audit(nil, &same, c.Options.Now)
+	got := a.Audit(nil, asDecision(&same), c.Options.Now)
 	for _, list := range [][]victims.Violation{want, got} {
 		for i := range list {
 			list[i].Of, list[i].Member = "", ""

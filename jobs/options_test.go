@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -83,8 +82,8 @@ func TestOptions_Lawful(t *testing.T) {
 		}
 		h.decide("with options")
 		if h.d.Refusal.Reason == victims.Unlawful {
-			a := jobs.Auditor{Cluster: p.Cluster, Options: p.Options}
-			t.Fatalf("%v: %+v\n%v", a.Audit(nil, &h.d.Plan, h.c.Options.Now), p.Options, h.c)
+			a := victims.Auditor{Cluster: p.Cluster, Options: p.Options}
+			t.Fatalf("%v: %+v\n%v", a.Audit(nil, &h.d, h.c.Options.Now), p.Options, h.c)
 		}
 	})
 }

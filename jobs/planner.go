@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/aside"
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trigger"
@@ -27,7 +28,7 @@ type Planner struct {
 	aside   aside.Copy  // see Together
 	asks    turnPlanner // likewise
 	asked   []Part      // of members in order, what the first of them have in turn; see Together
-	auditor Auditor
+	auditor victims.Auditor
 	found   []victims.Violation
 	quick   bool // no complete search; for tests
 	inOrder bool // members ask in their order; see Together
@@ -65,6 +66,11 @@ func (p *Planner) answer(dst *victims.Decision, job *victims.Ask, now time.Time)
 		return err
 	}
 	dst.Begin(d.job, d.c, now)
+	if p.inOrder {
+		for i := range job.Members {
+			dst.SharedBy = append(dst.SharedBy, job.Members[i].Key)
+		}
+	}
 	d.decide(dst)
 	if !p.hasty {
 		d.root(dst)
@@ -451,9 +457,13 @@ func (d *decision) verify(dst *victims.Decision) {
 	// everything anew: nothing of the decision reaches it except the plan, and the
 	// answers of a filter that must not be asked twice.
 	p := d.p
-	p.auditor.Cluster, p.auditor.Options = p.Cluster, p.Options
-	p.auditor.Filter, p.auditor.trusts, p.auditor.together = d.remembered(), true, p.inOrder
-	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
+	p.auditor.Cluster, p.auditor.Options, p.auditor.Filter = p.Cluster, p.Options, d.remembered()
+	// Law 1 is what the search says of it, and at which priority members run is the caller's to
+	// say.
+	p.auditor.Levels = noLaw1
+	p.found = slices.DeleteFunc(p.auditor.Audit(p.found[:0], dst, d.now), func(v victims.Violation) bool {
+		return v.Law == finding.LawMember
+	})
 	if len(p.found) > 0 {
 		// A plan that breaks a law must not reach anybody, not even beside a
 		// refusal.
@@ -462,6 +472,9 @@ func (d *decision) verify(dst *victims.Decision) {
 		dst.Refusal.Proven = false
 	}
 }
+
+// noLaw1 are levels of which opted-out victims are not the first.
+var noLaw1 = []string{"victims"}
 
 // remembered returns the caller's filter with its answers to this decision, so
 // that nobody is asked twice; nil without a filter.

@@ -186,7 +186,7 @@ func TestPredicate_Lawful(t *testing.T) {
 		}
 		a := h.auditorOfCase()
 		a.Predicate = h.planner.Predicate
-		for _, v := range a.Audit(nil, &h.d.Plan, c.Options.Now) {
+		for _, v := range a.Audit(nil, &h.d, c.Options.Now) {
 			if v.Law != finding.LawOptedOut {
 				t.Fatalf("%s: %v\n%v\n%v", h.said(), v, hated, c)
 			}

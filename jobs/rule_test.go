@@ -192,7 +192,7 @@ func TestAudit_Rules(t *testing.T) {
 			w := build(t, town)
 			w.job.DomainDepth = test.depth
 			var got []string
-			for _, v := range w.auditor().Audit(nil, w.plan(test.nodes, "v", "w"), noon) {
+			for _, v := range w.auditor().Audit(nil, asDecision(w.plan(test.nodes, "v", "w")), noon) {
 				got = append(got, v.String())
 			}
 			require.Equal(t, test.want, got)
@@ -201,7 +201,7 @@ func TestAudit_Rules(t *testing.T) {
 	w := build(t, town)
 	a := w.auditor()
 	a.Filter = func(q *victims.Question) bool { return q.Node != 1 }
-	found := a.Audit(nil, w.plan([]string{"n1", "n3"}, "v"), noon)
+	found := a.Audit(nil, asDecision(w.plan([]string{"n1", "n3"}, "v")), noon)
 	require.Len(t, found, 1)
 	require.Equal(t, "filter: member j0: node n1: refused by the filter", found[0].String())
 }
@@ -224,7 +224,7 @@ func TestDecide_ClosedNode(t *testing.T) {
 	w := build(t, "queue q max=4\nqueue low\nnode n1 4\nnode n2 4\ntask v q n2 4\njob q 4")
 	require.NoError(t, law.ErrOf(w.cluster.RemoveNode("n2")))
 	require.Equal(t, "plan j0=n1 -v", w.brief(w.decide()))
-	found := w.auditor().Audit(nil, w.plan([]string{"n2"}, "v"), noon)
+	found := w.auditor().Audit(nil, asDecision(w.plan([]string{"n2"}, "v")), noon)
 	require.Len(t, found, 1)
 	require.Equal(t, finding.LawNode, found[0].Law)
 }

@@ -282,8 +282,8 @@ func (h *history) decideTogether() string {
 	if len(j.Parts) == 0 {
 		return ""
 	}
-	a := jobs.Auditor{Cluster: h.cluster, Options: h.gangs.Options}
-	if found := a.AuditJoint(nil, &j, h.o.Now); len(found) > 0 {
+	a := victims.Auditor{Cluster: h.cluster, Options: h.gangs.Options}
+	if found := j.Audit(&a, nil, h.o.Now); len(found) > 0 {
 		h.Fatalf("%+v\n%v", found, h)
 	}
 	h.notDearer(&j)

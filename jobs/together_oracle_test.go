@@ -70,10 +70,10 @@ func propertyTogether(t *rapid.T, features world.Features, seen *jointTally) {
 	if err := h.planner.Together(&j, asks, b.c.Options.Now); err != nil {
 		t.Fatalf("%v\n%v", err, b)
 	}
-	a := jobs.Auditor{
+	a := victims.Auditor{
 		Cluster: h.cluster, Options: h.planner.Options,
 	}
-	if found := a.AuditJoint(nil, &j, b.c.Options.Now); len(found) > 0 {
+	if found := j.Audit(&a, nil, b.c.Options.Now); len(found) > 0 {
 		t.Fatalf("%v: %+v\n%v", tellJoint(&j), found, b)
 	}
 	b.got, b.seen = &j, seen

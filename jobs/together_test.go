@@ -80,7 +80,7 @@ func (w *town) entitled() *jobs.Planner {
 	return p
 }
 
-func (w *town) second() *jobs.Auditor {
+func (w *town) second() *victims.Auditor {
 	a := w.auditor()
 	a.ByPriority = false
 	return a
@@ -160,7 +160,7 @@ func TestTogether(t *testing.T) {
 			require.NoError(t, w.entitled().Together(&j, w.asks(), noon))
 			require.Equal(t, test.want, tellJoint(&j))
 			require.Equal(t, before, w.cluster.Version())
-			require.Empty(t, w.second().AuditJoint(nil, &j, noon))
+			require.Empty(t, j.Audit(w.second(), nil, noon))
 			if len(j.Parts) == 0 {
 				require.ErrorIs(t, j.Apply(w.cluster), victims.ErrState)
 				return
@@ -274,10 +274,10 @@ func TestAuditJoint(t *testing.T) {
 		w := build(t, "queue a\nqueue b g=3\nnode n1 4\ntask v a n1 4\njob b 2,2")
 		var j jobs.Joint
 		require.NoError(t, w.entitled().Together(&j, w.asks(), noon))
-		require.Empty(t, w.second().AuditJoint(nil, &j, noon))
+		require.Empty(t, j.Audit(w.second(), nil, noon))
 		test.change(&j)
 		var laws []string
-		for _, v := range w.second().AuditJoint(nil, &j, noon) {
+		for _, v := range j.Audit(w.second(), nil, noon) {
 			laws = append(laws, v.Law)
 		}
 		require.Contains(t, laws, test.law)

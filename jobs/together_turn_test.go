@@ -132,8 +132,8 @@ func propertyNotDearer(t *rapid.T) {
 	if !before.Equal(h.cluster.Version()) {
 		t.Fatalf("the cluster has changed\n%v", b)
 	}
-	a := jobs.Auditor{Cluster: h.cluster, Options: h.planner.Options}
-	if found := a.AuditJoint(nil, b.got, b.c.Options.Now); len(found) > 0 {
+	a := victims.Auditor{Cluster: h.cluster, Options: h.planner.Options}
+	if found := b.got.Audit(&a, nil, b.c.Options.Now); len(found) > 0 {
 		t.Fatalf("%+v\n%v", found, b)
 	}
 	s, err := inSequence(h.cluster, h.planner.Options, asks, b.c.Options.Now)
@@ -180,7 +180,7 @@ func TestTogether_NotDearerAtAnySize(t *testing.T) {
 		p := jobs.Planner{Cluster: c, Options: subject.Planner.Options}
 		var j jobs.Joint
 		require.NoError(t, p.Together(&j, asks, workload.Now))
-		require.Empty(t, (&jobs.Auditor{Cluster: c, Options: p.Options}).AuditJoint(nil, &j, workload.Now), "%v", h)
+		require.Empty(t, j.Audit(&victims.Auditor{Cluster: c, Options: p.Options}, nil, workload.Now), "%v", h)
 		s, err := inSequence(c, p.Options, asks, workload.Now)
 		require.NoError(t, err)
 		more, ok := dearerThan(&j, s)
@@ -214,7 +214,7 @@ func TestTogether_BeginsWithTurns(t *testing.T) {
 	require.NoError(t, p.Together(&j, asks, workload.Now))
 	require.Equal(t, 1, len(j.Parts))
 	require.Empty(t, j.Refused)
-	require.Empty(t, (&jobs.Auditor{Cluster: c}).AuditJoint(nil, &j, workload.Now))
+	require.Empty(t, j.Audit(&victims.Auditor{Cluster: c}, nil, workload.Now))
 	s, err := inSequence(c, victims.Options{}, asks, workload.Now)
 	require.NoError(t, err)
 	more, compared := dearerThan(&j, s)
@@ -273,7 +273,7 @@ func TestTogether_Law1(t *testing.T) {
 	var j jobs.Joint
 	require.NoError(t, p.Together(&j, asks, noon))
 	require.Equal(t, "plan x0@n1 -t24; plan x1@n1 -t3", tellJoint(&j))
-	require.Empty(t, (&jobs.Auditor{Cluster: c, Options: rules}).AuditJoint(nil, &j, noon))
+	require.Empty(t, j.Audit(&victims.Auditor{Cluster: c, Options: rules}, nil, noon))
 	s, err := inSequence(c, rules, asks, noon)
 	require.NoError(t, err)
 	more, compared := dearerThan(&j, s)
@@ -349,7 +349,7 @@ func TestTogether_SecondStage(t *testing.T) {
 				require.Equal(t, test.first, tellJoint(&j))
 				require.NoError(t, p.Together(&j, asks, noon))
 				require.Equal(t, test.want, tellJoint(&j))
-				require.Empty(t, (&jobs.Auditor{Cluster: c, Options: p.Options}).AuditJoint(nil, &j, noon))
+				require.Empty(t, j.Audit(&victims.Auditor{Cluster: c, Options: p.Options}, nil, noon))
 			}
 		})
 	}
@@ -367,7 +367,7 @@ func TestTogether_Spares(t *testing.T) {
 		var j jobs.Joint
 		require.NoError(t, w.entitled().Together(&j, asks, noon))
 		require.Equal(t, "plan j0@n1 j1@n1 j2@n1 -v1 -v2", tellJoint(&j), which)
-		require.Empty(t, w.second().AuditJoint(nil, &j, noon))
+		require.Empty(t, j.Audit(w.second(), nil, noon))
 	}
 }
 
@@ -445,7 +445,7 @@ func TestTogether_Steps(t *testing.T) {
 		var j jobs.Joint
 		require.NoError(t, p.Together(&j, asks, workload.Now))
 		require.Empty(t, j.Refused)
-		require.Empty(t, (&jobs.Auditor{Cluster: c}).AuditJoint(nil, &j, workload.Now))
+		require.Empty(t, j.Audit(&victims.Auditor{Cluster: c}, nil, workload.Now))
 		// An ask may pass what it gets until it has a plan.
 		require.LessOrEqual(t, j.Steps, 2*steps+200_000*int64(len(asks)), "%d steps", steps)
 		require.Equal(t, steps, p.Steps)
@@ -464,7 +464,7 @@ func TestTogether_Stop(t *testing.T) {
 		require.Equal(t, before, c.Version())
 		require.Equal(t, at, polls)
 		require.Equal(t, len(asks), len(j.Refused)+servedBy(&j))
-		require.Empty(t, (&jobs.Auditor{Cluster: c}).AuditJoint(nil, &j, noon))
+		require.Empty(t, j.Audit(&victims.Auditor{Cluster: c}, nil, noon))
 		for i := range j.Refused {
 			if r := &j.Refused[i].Refusal; at == 1 && r.Proven {
 				require.NotEqual(t, "no-victims", r.Reason)

@@ -252,7 +252,7 @@ func TestTogether_GPUs(t *testing.T) {
 			require.Equal(t, least, stopped, w)
 			require.Len(t, j.Parts, 1)
 			require.True(t, j.Parts[0].Plan.Proof.Proven())
-			require.Empty(t, (&jobs.Auditor{Cluster: c}).AuditJoint(nil, &j, at))
+			require.Empty(t, j.Audit(&victims.Auditor{Cluster: c}, nil, at))
 
 			one, sum := victims.Planner{Cluster: c}, 0
 			for i := range asks {

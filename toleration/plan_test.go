@@ -146,7 +146,7 @@ func onlyProtects(t *rapid.T) {
 		}
 	}
 	auditor := victims.Auditor{Cluster: s.cluster, Options: victims.Options{StrictPriority: s.c.Options.StrictPriority, RetryInterval: s.c.Options.Interval, Scarce: s.c.Options.Counting(s.cluster)}}
-	for _, v := range auditor.Audit(nil, &with.Plan, now) {
+	for _, v := range auditor.Audit(nil, with, now) {
 		// The fewest opted-out victims are fewer where nobody is exempt.
 		if v.Law != finding.LawOptedOut {
 			t.Fatalf("%v\n%v", v, s)

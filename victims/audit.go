@@ -3,47 +3,74 @@
 package victims
 
 import (
+	"cmp"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// An Auditor says which laws a plan breaks, whoever made it. It shares no code with the
-// [Planner]. Law 1 is judged only if opted-out victims come first in Levels. Only Cluster must be
-// set.
+// An Auditor says which laws a decision breaks, whoever made it: for a lone ask, a gang, or asks
+// that share a plan. It shares no code with planners. Only Cluster must be set.
 type Auditor struct {
 	Cluster *Cluster
 
 	Options
 
-	charge Charge
+	charge  Charge
+	members roster
 }
 
-// Audit appends to dst what is wrong at the instant now with plan p for the cluster as it
-// is, and returns dst. It never panics, whatever is in p.
+// Audit appends to dst what is wrong at the instant now with decision d for the cluster as it
+// is, before it is applied, and returns dst. It never panics, whatever is in d. To have a plan
+// of another scheduler judged write its ask, its places (member and node) and its victims (row
+// and key). A refusal has nothing to judge.
 //
-// It judges ask, node and tasks, not version, cost or proof. A plan without victims, or
+// It judges ask, places and tasks, not version, cost or proof. A plan without victims, or
 // for an ask that holds a grant, is judged by room and blockers alone. For law 1 it tries
-// to spare each opted-out victim, and to take one other task in its place.
+// to spare each opted-out victim, and to take one other task in its place: of a lone ask, or a
+// gang of one, if opted-out victims come first in Levels. With ByPriority or Admit an ask without
+// members is judged as a gang of one, unless it requires a node.
+//
+// Audit what is decided for several asks one by one, each applied to a clone before the next.
 //
 // Violations come in a fixed order; see DESIGN.md, Explanations and audits. The cost is
-// linear in nodes, queues·types and victims·depth·types. Each opted-out victim adds
-// tasks·depth·types.
-func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
-	a.state(p, now)
+// linear in nodes, queues·types and victims·depth·types, and in tasks with Admit. Each opted-out
+// victim adds tasks·depth·types.
+func (a *Auditor) Audit(dst []Violation, d *Decision, now time.Time) []Violation {
+	if d.Outcome == Refused {
+		return dst
+	}
+	told := len(dst)
+	if dst = a.state(dst, d, now); len(dst) > told {
+		return dst
+	}
 	return a.charge.Audit(dst)
 }
 
-// state makes a charge of a plan.
-func (a *Auditor) state(p *Plan, now time.Time) {
-	ch := &a.charge
+// state makes a charge of a decision, or appends what is wrong with the members of a gang.
+func (a *Auditor) state(dst []Violation, d *Decision, now time.Time) []Violation {
+	p, ch := &d.Plan, &a.charge
 	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Ask, ch.Victims = "ask", a.Cluster, a.Options, now, p.Ask, p.Victims
-	ch.ByPriority, ch.Admit = false, nil // of gangs
-	ch.Wants = append(ch.Wants[:0], Want{Member: p.Ask.asMember(), Node: p.place().Node})
-	ch.Exchange = true
+	if len(p.Ask.Members) == 0 && (p.Ask.RequiredNode != "" || !a.ByPriority && a.Admit == nil) {
+		ch.ByPriority, ch.Admit = false, nil // of gangs
+		ch.Wants = append(ch.Wants[:0], Want{Member: p.Ask.asMember(), Node: p.place().Node})
+		return dst
+	}
+	told := len(dst)
+	if dst = a.members.read(dst, p, a.Cluster); len(dst) > told {
+		return dst
+	}
+	ch.Of, ch.Together, ch.Ask.Job, ch.members = "job", len(d.SharedBy) > 0, p.Ask.MemberAsk(0).Job, &a.members
+	for _, at := range p.Places {
+		ch.Wants = append(ch.Wants, Want{Member: p.Ask.Member(at.Member), Index: at.Member, Node: at.Node, Further: at.Extra})
+	}
+	return dst
 }
 
 // A Charge is a plan as the laws see it: who asks, for what places, and who stops for them.
@@ -67,7 +94,8 @@ type Charge struct {
 	Movers []Victim
 
 	Together bool // wants are asks that share a plan: law 4 is for them in their order, and nobody of their own leaf goes
-	Exchange bool // law 1 is judged, if there is one want
+
+	members *roster // of a gang
 
 	// Target is what victims below the queue of Ask should free, of a quota.
 	Target resources.Vector
@@ -159,10 +187,12 @@ func (v *Violation) finding() finding.Finding {
 	return f
 }
 
-// Cost returns what a plan costs at the instant now, whatever cost it states. It is 0 if
-// nothing can be judged; see [Auditor.Audit].
-func (a *Auditor) Cost(p *Plan, now time.Time) (c Cost) {
-	a.state(p, now)
+// Cost returns what the plan of a decision costs at the instant now, whatever cost it states. It
+// is 0 if nothing can be judged; see [Auditor.Audit].
+func (a *Auditor) Cost(d *Decision, now time.Time) (c Cost) {
+	if d.Outcome == Refused || len(a.state(nil, d, now)) > 0 {
+		return c
+	}
 	x := &a.charge.court
 	defer x.close()
 	if x.open(&a.charge, nil) {
@@ -180,7 +210,7 @@ func (x *court) cost() (c Cost) {
 		// has its ranks from package fence.
 		have, most := x.priorities(r, false)
 		rank := have - most
-		if x.StrictPriority {
+		if x.StrictPriority || x.ByPriority {
 			rank-- // most is one less than the ask's
 		}
 		// The first value, not 0, is where a maximum begins: ranks and
@@ -220,9 +250,30 @@ func (x *court) cost() (c Cost) {
 		}
 	}
 	c.Excess = x.excess()
-	n := &x.c.nodes[x.Wants[0].Node]
-	c.NodePenalty, c.Node = n.rank, int(n.seq)
+	c.NodePenalty = x.penalty()
+	if x.Of == "ask" { // nodes of gangs are compared in the order of members
+		c.Node = int(x.c.nodes[x.Wants[0].Node].seq)
+	}
 	return c
+}
+
+// penalty returns what the nodes of the plan cost together, saturated.
+func (x *court) penalty() int64 {
+	const low = 1<<32 - 1
+	hi, lo := int64(0), int64(0) // the sum is hi·2³² + lo
+	for i := range x.Wants {
+		if w := &x.Wants[i]; !w.Further {
+			rank := x.c.nodes[w.Node].rank
+			hi, lo = hi+rank>>32, lo+rank&low
+		}
+	}
+	switch hi += lo >> 32; {
+	case hi > math.MaxInt32:
+		return math.MaxInt64
+	case hi < math.MinInt32:
+		return math.MinInt64
+	}
+	return hi<<32 | lo&low
 }
 
 // excess returns the largest share of the cluster that is freed beyond need,
@@ -239,19 +290,29 @@ func (x *court) excess() (most resources.Share) {
 	return most
 }
 
-// lacks returns what the ask lacks of a type before the plan: on the node, or
+// lacks returns what is lacking of a type before the plan: on all nodes of it together, or
 // below the queue that lacks most, at least 0.
 func (x *court) lacks(i int) (need int64) {
 	// What is freed of a type that the ask does not want is all beyond need.
 	if !x.wants.Has(i) {
 		return 0
 	}
-	need = max(0, x.asked[i]-x.free[i])
+	for at := range x.nodes {
+		// A node may be over: that is nobody's need who wants nothing of the type there.
+		if want := x.load[at*x.types+i]; want > 0 {
+			need += max(0, want-x.free[at*x.types+i])
+		}
+	}
 	x.maxima(x.Ask.Queue, 1<<i, func(q queue.ID, i int, most int64) {
 		// Victims below a queue with too little headroom serve that and the
-		// node at once, so that the larger need is the whole need.
+		// nodes at once, so that the larger need is the whole need.
 		need = max(need, x.usage(q, i)+x.asked[i]-most)
 	})
+	if x.Admit != nil {
+		for q := range x.tree.Ancestors(x.Ask.Queue) {
+			need = max(need, rows.At(x.short, int(q), x.types)[i])
+		}
+	}
 	return need
 }
 
@@ -269,4 +330,142 @@ func (x *court) fitsNow() bool {
 		fits = fits && most-x.present(q, i) >= x.asked[i]
 	})
 	return fits
+}
+
+// What is of gangs alone: who its members are, whose turn it is, and which domain they share.
+
+// A roster is the members of a gang whose plan is judged.
+type roster struct {
+	ask    *Ask
+	c      *Cluster
+	keys   []string // sorted
+	done   []bool   // by member: it has a place, or is given one
+	placed []TaskID // of members that have a place
+}
+
+// read appends what is wrong with the members of a plan, and with who of them has a place.
+func (r *roster) read(dst []Violation, p *Plan, c *Cluster) []Violation {
+	r.ask, r.c = &p.Ask, c
+	defer func() { r.ask, r.c = nil, nil }() // an auditor at rest keeps nothing of it alive
+	return r.minimum(r.named(dst), p.Places)
+}
+
+// len returns the number of members. A lone ask is its own.
+func (r *roster) len() int { return max(1, len(r.ask.Members)) }
+
+func (r *roster) key(i int) string {
+	if len(r.ask.Members) == 0 {
+		return r.ask.Key
+	}
+	return r.ask.Members[i].Key
+}
+
+// named appends names that are none, or not different.
+func (r *roster) named(dst []Violation) []Violation {
+	if r.ask.Key == "" {
+		dst = append(dst, Violation{Of: "job", Law: finding.LawKey})
+	}
+	r.keys = r.keys[:0]
+	for i := range r.ask.Members {
+		r.keys = append(r.keys, r.ask.Members[i].Key)
+	}
+	// Equal keys are neighbours then.
+	slices.Sort(r.keys)
+	for i, key := range r.keys {
+		if key == "" || i > 0 && r.keys[i-1] == key {
+			dst = append(dst, Violation{Of: "job", Law: finding.LawKey, Member: key})
+		}
+	}
+	return dst
+}
+
+// standing says which task or grant a member is, if it is one, and whether that is leaving.
+func (r *roster) standing(i int) (id TaskID, leaving, known bool) {
+	if id, known = r.c.Lookup(r.key(i)); !known {
+		id, known = r.c.LookupGrant(r.key(i))
+	}
+	if known {
+		state := r.c.State(id)
+		leaving = state == Releasing || state == Preempting
+	}
+	return id, leaving, known
+}
+
+// minimum appends places that are not of the members whose turn it is: the first without a
+// place make up the minimum, in their order; others come further.
+func (r *roster) minimum(dst []Violation, places []Place) []Violation {
+	missing := cmp.Or(r.ask.MinMembers, r.len())
+	r.done, r.placed = rows.Zeros(r.done, r.len()), r.placed[:0]
+	for i := range r.done {
+		id, leaving, known := r.standing(i)
+		if r.done[i] = known; known && !leaving {
+			missing--
+			r.placed = append(r.placed, id)
+		}
+	}
+	next, given := 0, 0
+	for _, at := range places {
+		inJob := 0 <= at.Member && at.Member < len(r.done)
+		// A member has one place. One that is leaving can get none before it has gone.
+		taken := !inJob || r.done[at.Member]
+		if !taken && !at.Extra {
+			for next < at.Member && r.done[next] {
+				next++
+			}
+			taken = next != at.Member
+			given++
+		}
+		if taken {
+			v := Violation{Of: "job", Law: finding.LawPlaced}
+			if inJob {
+				v.Member = r.key(at.Member)
+			}
+			return append(dst, v)
+		}
+		r.done[at.Member] = true
+	}
+	// Neither fewer, which would be of no use, nor more at the cost of victims.
+	if missing = max(missing, 0); given != missing {
+		dst = append(dst, Violation{Of: "job", Law: finding.LawMinimum, Have: int64(given), Want: int64(missing)})
+	}
+	return dst
+}
+
+// standings is what the members that run must be.
+func (x *court) standings() {
+	x.domain()
+	for _, id := range x.members.placed {
+		// Two jobs whose members run at another raw priority could take each other's members
+		// for ever.
+		t := &x.c.tasks[id]
+		if t.state != Granted && t.priority != x.Ask.Priority {
+			x.fault(Violation{Law: finding.LawMember, Member: t.key, Have: int64(t.priority), Want: int64(x.Ask.Priority)})
+		}
+	}
+}
+
+// domain is that all members share a domain of the depth that the job requires. Members that
+// have places already come before those of the plan, for they are bound to theirs.
+func (x *court) domain() {
+	depth := x.Ask.DomainDepth
+	if depth <= 0 {
+		return
+	}
+	// The first member that is in a domain names it for all others.
+	var common []string
+	check := func(key string, node NodeID) {
+		list := x.c.NodeView(node).Domains
+		if len(list) >= depth && common == nil {
+			common = list[:depth]
+		}
+		if len(list) < depth || !slices.Equal(list[:depth], common) {
+			x.fault(Violation{Law: finding.LawDomain, Member: key, Node: x.c.NodeName(node)})
+		}
+	}
+	for _, id := range x.members.placed {
+		check(x.c.Key(id), x.c.NodeOf(id))
+	}
+	for i := range x.Wants {
+		check(x.Wants[i].Key, x.Wants[i].Node)
+	}
 }

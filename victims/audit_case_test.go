@@ -145,3 +145,8 @@ func (c *auditCase) build(t testing.TB) (*victims.Auditor, *victims.Plan) {
 	a.Cluster = cluster
 	return &a, p
 }
+
+// decided returns a plan as a decision.
+func decided(p *victims.Plan) *victims.Decision {
+	return &victims.Decision{Outcome: victims.Preempts, Plan: *p}
+}

@@ -44,7 +44,7 @@ func propertyAuditorCost(t *rapid.T) {
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
 	}
 	a := victims.Auditor{Cluster: cluster, Options: world.PlannerOf(cluster, &c.Options).Options}
-	cost := a.Cost(&plan, c.Options.Now)
+	cost := a.Cost(decided(&plan), c.Options.Now)
 	work, _ := new(big.Int).SetString(cost.Work.String(), 10)
 	own, _ := new(big.Int).SetString(cost.Own.String(), 10)
 	got := oracle.Cost{
@@ -72,7 +72,7 @@ func TestAuditorCost_ByHand(t *testing.T) {
 	w.Originator, w.Priority, w.Cost, w.Scheduled, w.Checkpoint = true, -1, 6, auditNow.Add(-100), auditNow.Add(-30)
 	c.ask.Size[0], c.victims = 5, []string{"v1", "w"}
 	a, p := c.build(t)
-	got := a.Cost(p, auditNow)
+	got := a.Cost(decided(p), auditNow)
 	want := victims.Cost{
 		OptedOut: 1, Overrun: 1, Originators: 1, MaxRank: -1, MaxPriority: -1, Jobs: 1, Own: resources.WideOf(11),
 		Victims: 2, SumRanks: -5, SumPriorities: -5,
@@ -81,5 +81,5 @@ func TestAuditorCost_ByHand(t *testing.T) {
 	require.Zero(t, got.Compare(&want), "got %+v, want %+v", got, want)
 
 	p.Ask.Key = ""
-	require.Equal(t, victims.Cost{}, a.Cost(p, auditNow), "nothing can be judged")
+	require.Equal(t, victims.Cost{}, a.Cost(decided(p), auditNow), "nothing can be judged")
 }

@@ -340,7 +340,7 @@ func auditAcceptsPlans(t *rapid.T) {
 	if d.Outcome == victims.Refused {
 		return
 	}
-	vs := w.auditor.Audit(nil, &d.Plan, auditNow)
+	vs := w.auditor.Audit(nil, d, auditNow)
 	if !d.Plan.Proof.Proven() {
 		vs = slices.DeleteFunc(vs, func(v victims.Violation) bool { return v.Law == finding.LawOptedOut })
 	}
@@ -363,7 +363,7 @@ func auditAgreesWithTwin(t *rapid.T) {
 	for range rapid.IntRange(0, 2).Draw(t, "bends") {
 		w.bend(t, p)
 	}
-	vs := w.auditor.Audit(nil, p, auditNow)
+	vs := w.auditor.Audit(nil, decided(p), auditNow)
 	got := make(map[string]bool)
 	for _, v := range vs {
 		got[v.Law] = true
@@ -410,10 +410,10 @@ func auditBearsGarbage(t *rapid.T) {
 		})
 	}
 	now := times.Draw(t, "now")
-	got := violationLines(w.auditor.Audit(nil, p, now))
+	got := violationLines(w.auditor.Audit(nil, decided(p), now))
 	fresh := w.newAuditor()
 	fresh.WithinQueue, fresh.Filter, fresh.Blockers = w.auditor.WithinQueue, w.auditor.Filter, w.auditor.Blockers
-	again := violationLines(fresh.Audit(nil, p, now))
+	again := violationLines(fresh.Audit(nil, decided(p), now))
 	if diff := cmp.Diff(got, again); diff != "" {
 		t.Fatalf("two audits of one plan (-first +second):\n%s", diff)
 	}
@@ -429,13 +429,13 @@ func auditSeesChanges(t *rapid.T) {
 	w.drawRules(t)
 	w.auditor.Predicate = nil
 	p := w.plan(t)
-	if len(p.Victims) == 0 || w.auditor.Audit(nil, p, auditNow) != nil {
+	if len(p.Victims) == 0 || w.auditor.Audit(nil, decided(p), auditNow) != nil {
 		return
 	}
 	all := slices.Clone(p.Victims)
 	for i, v := range all {
 		p.Victims = slices.Delete(slices.Clone(all), i, i+1)
-		if w.auditor.Audit(nil, p, auditNow) == nil {
+		if w.auditor.Audit(nil, decided(p), auditNow) == nil {
 			t.Fatalf("%+v is lawful without %s, too, on\n%v", all, v.Key, w.cluster.Tree())
 		}
 	}
@@ -444,7 +444,7 @@ func auditSeesChanges(t *rapid.T) {
 			continue
 		}
 		p.Victims = append(slices.Clone(all), victims.Victim{Task: id, Key: w.cluster.Key(id)})
-		if w.auditor.Audit(nil, p, auditNow) == nil {
+		if w.auditor.Audit(nil, decided(p), auditNow) == nil {
 			t.Fatalf("%+v is lawful with %s, too, on\n%v", all, w.cluster.Key(id), w.cluster.Tree())
 		}
 	}

@@ -33,7 +33,7 @@ func TestAudit(t *testing.T) {
 	for _, test := range auditRows() {
 		t.Run(test.name, func(t *testing.T) {
 			a, p := test.build(t)
-			got := violationLines(a.Audit(nil, p, auditNow))
+			got := violationLines(a.Audit(nil, decided(p), auditNow))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("violations (-want +got):\n%s", diff)
 			}
@@ -68,7 +68,7 @@ func TestViolationFields(t *testing.T) {
 	c.task("v1").Priority = 2
 	a, p := c.build(t)
 	before := victims.Violation{Law: finding.LawKey}
-	got := a.Audit([]victims.Violation{before}, p, auditNow)
+	got := a.Audit([]victims.Violation{before}, decided(p), auditNow)
 	want := []victims.Violation{
 		before,
 		{Of: "ask", Law: finding.LawPriority, Task: p.Victims[0].Task, Victim: "v1", Have: 2, Want: 0},
@@ -86,7 +86,7 @@ func TestViolationJSON(t *testing.T) {
 	c.lendX.Guaranteed.Value[0] = 4
 	c.task("v1").Priority = 2
 	a, p := c.build(t)
-	got, err := json.Marshal(a.Audit(nil, p, auditNow))
+	got, err := json.Marshal(a.Audit(nil, decided(p), auditNow))
 	require.NoError(t, err)
 	require.JSONEq(t, `[
 		{"law": "priority", "number": 6, "victim": "v1", "have": "2", "want": "0", "complaint": "effective priority 2, want at most 0"},
@@ -112,7 +112,7 @@ func TestAuditAcceptsWidenedPlan(t *testing.T) {
 	if err := planner.Decide(&d, &p.Ask, auditNow); err != nil || d.Outcome != victims.Preempts || len(d.Plan.Victims) != 2 {
 		t.Fatalf("decision %+v, error %v; want a plan with 2 victims", d, err)
 	}
-	if got := a.Audit(nil, &d.Plan, auditNow); got != nil {
+	if got := a.Audit(nil, &d, auditNow); got != nil {
 		t.Errorf("%+v breaks %v", d.Plan.Victims, violationLines(got))
 	}
 }
@@ -126,7 +126,7 @@ func TestAuditorIsReusable(t *testing.T) {
 			reused.Cluster, reused.StrictPriority, reused.RetryInterval = a.Cluster, a.StrictPriority, a.RetryInterval
 			reused.Exempt, reused.Filter, reused.Blockers, reused.Predicate = a.Exempt, a.Filter, a.Blockers, a.Predicate
 			reused.WithinQueue = a.WithinQueue
-			got := violationLines(reused.Audit(nil, p, auditNow))
+			got := violationLines(reused.Audit(nil, decided(p), auditNow))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("round %d: %s (-want +got):\n%s", round, test.name, diff)
 			}
@@ -142,7 +142,7 @@ func TestAuditInputUnchanged(t *testing.T) {
 		before, queues, version := *p, a.Cluster.Tree().String(), a.Cluster.Version()
 		before.Victims = slices.Clone(p.Victims)
 		before.Ask.Size = slices.Clone(p.Ask.Size)
-		a.Audit(nil, p, auditNow)
+		a.Audit(nil, decided(p), auditNow)
 		if diff := cmp.Diff(&before, p, cmpopts.IgnoreUnexported(resources.Wide{})); diff != "" {
 			t.Errorf("%s: plan (-before +after):\n%s", test.name, diff)
 		}
@@ -164,7 +164,8 @@ func TestAuditNoAllocs(t *testing.T) {
 			}
 			a, p := c.build(t)
 			var lawful []victims.Violation
-			if n := testing.AllocsPerRun(10, func() { lawful = a.Audit(nil, p, auditNow) }); n != 0 {
+			d := decided(p)
+			if n := testing.AllocsPerRun(10, func() { lawful = a.Audit(nil, d, auditNow) }); n != 0 {
 				t.Errorf("%v allocations in an audit of a lawful plan", n)
 			}
 			if lawful != nil {
@@ -195,58 +196,19 @@ func ExampleAuditor() {
 	// root.a may not end below 2.
 	t1, _ := cluster.Lookup("t1")
 	t2, _ := cluster.Lookup("t2")
-	plan := &victims.Plan{
+	foreign := &victims.Decision{Outcome: victims.Preempts, Plan: victims.Plan{
 		Ask:     victims.Ask{Key: "ask", Application: "y", Queue: b, Size: one},
 		Places:  []victims.Place{{Node: node}},
 		Victims: []victims.Victim{{Task: t1, Key: "t1"}, {Task: t2, Key: "t2"}},
-	}
+	}}
 	auditor := victims.Auditor{Cluster: cluster}
-	for _, v := range auditor.Audit(nil, plan, time.Now()) {
+	for _, v := range auditor.Audit(nil, foreign, time.Now()) {
 		fmt.Println(v)
 	}
 	// Output:
 	// guarantee (law 2): root.a: gpu 1 after the plan, want at least 2
 	// minimal: victim t1: can be given back
 	// minimal: victim t2: can be given back
-}
-
-// A planner of one's own may place several asks at once, and be judged by the same laws.
-func ExampleCharge() {
-	schema, _ := resources.NewSchema("gpu")
-	limit := func(amount string) resources.Limit {
-		l, _ := schema.Limit(map[string]string{"gpu": amount})
-		return l
-	}
-	tree, _ := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "a", Guaranteed: limit("2")}, {Name: "b", Guaranteed: limit("4")},
-	}})
-	a, _ := tree.Lookup("root.a")
-	b, _ := tree.Lookup("root.b")
-
-	cluster := victims.NewCluster(tree)
-	node, _ := cluster.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{4}})
-	one := resources.Vector{1}
-	for _, key := range []string{"t1", "t2", "t3"} {
-		cluster.AddTask(&victims.Task{Key: key, Application: "x", Queue: a, Node: node, Size: one})
-	}
-
-	// Three members on the node, of which one has room. Two tasks have to stop.
-	charge := victims.Charge{
-		Of: "job", Cluster: cluster, Now: time.Now(),
-		Ask: victims.Ask{Application: "y", Queue: b, Job: "train"},
-	}
-	for _, key := range []string{"m1", "m2", "m3"} {
-		charge.Wants = append(charge.Wants, victims.Want{Member: victims.Member{Key: key, Size: one}, Node: node})
-	}
-	for _, key := range []string{"t1", "t2"} {
-		id, _ := cluster.Lookup(key)
-		charge.Victims = append(charge.Victims, victims.Victim{Task: id, Key: key})
-	}
-	for _, v := range charge.Audit(nil) {
-		fmt.Println(v)
-	}
-	// Output:
-	// guarantee (law 2): root.a: gpu 1 after the plan, want at least 2
 }
 
 func BenchmarkAudit(b *testing.B) {
@@ -257,9 +219,10 @@ func BenchmarkAudit(b *testing.B) {
 				c.add(fmt.Sprintf("more-%d", i), "root.lend.y", "n2", 1)
 			}
 			a, p := c.build(b)
+			d := decided(p)
 			b.ReportAllocs()
 			for b.Loop() {
-				if got := a.Audit(nil, p, auditNow); got != nil {
+				if got := a.Audit(nil, d, auditNow); got != nil {
 					b.Fatal(got)
 				}
 			}

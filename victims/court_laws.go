@@ -36,6 +36,9 @@ func (x *court) run() {
 		return
 	}
 	x.places()
+	if x.members != nil {
+		x.standings()
+	}
 	if x.Laws != nil {
 		told := len(x.out)
 		x.out = x.Laws(x.out, x.victims)
@@ -64,7 +67,7 @@ func (x *court) run() {
 	}
 	x.minimal()
 	x.target()
-	if x.Exchange && levels(x.Levels).keepsLaw1() && x.single() && !x.broken {
+	if levels(x.Levels).keepsLaw1() && x.single() && !x.broken {
 		x.optedOut()
 	}
 }

@@ -252,6 +252,8 @@ type Decision struct {
 	Outcome Outcome
 	Plan    Plan    // unless Refused
 	Refusal Refusal // if Refused
+	// SharedBy has the keys of asks that share the plan, as members of its Ask, in their order.
+	SharedBy []string
 
 	counts uncounted // of the refusal
 	sizes  []int64   // of the ask, its members and victims
@@ -520,7 +522,7 @@ func (d *Decision) Begin(ask *Ask, c *Cluster, at time.Time) {
 		members = append(members, ask.Members[i])
 		members[i].Size = d.Keep(members[i].Size)
 	}
-	d.Outcome, d.counts = 0, uncounted{}
+	d.Outcome, d.SharedBy, d.counts = 0, d.SharedBy[:0], uncounted{}
 	*p = Plan{
 		Ask: *ask, Places: p.Places[:0], Domain: p.Domain[:0], Victims: p.Victims[:0], Ends: p.Ends[:0],
 		Version: c.version, At: at, Path: c.tree.Path(ask.Queue),

@@ -23,8 +23,8 @@
 // ask.
 //
 // [Decision.Describe] writes a decision for people. [Planner.Explain] says what every
-// queue, node and task was to it. An [Auditor] checks plans, also those of other
-// planners, and a [Charge] plans of other kinds. A [WhatIf] serves a scheduler that searches nodes by itself.
+// queue, node and task was to it. An [Auditor] checks decisions, also those of other
+// planners. A [WhatIf] serves a scheduler that searches nodes by itself.
 //
 // # Options
 //

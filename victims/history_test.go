@@ -212,7 +212,7 @@ func (c *chronicle) decide() {
 		return
 	}
 	c.count(&d)
-	violations := c.auditor.Audit(nil, &d.Plan, c.now)
+	violations := c.auditor.Audit(nil, &d, c.now)
 	require.Empty(c.t, violations, "of the plan\n%s%s", d.Describe(c.cluster), c.cluster.Tree())
 
 	// What comes back comes back as it was, as new asks.

@@ -69,9 +69,9 @@ func TestSameNode_Audit(t *testing.T) {
 	f := crowded(t)
 	d := f.decide(&victims.Planner{}, f.ask("x", "p.b", 2))
 	a := victims.Auditor{Cluster: f.c}
-	require.Empty(t, a.Audit(nil, &d.Plan, now))
+	require.Empty(t, a.Audit(nil, d, now))
 	a.VictimsOnNode = true
-	found := a.Audit(nil, &d.Plan, now)
+	found := a.Audit(nil, d, now)
 	require.Len(t, found, 1)
 	require.Equal(t, finding.LawNearby, found[0].Law)
 }
@@ -140,7 +140,7 @@ func TestOwnApplication(t *testing.T) {
 			continue
 		}
 		a := victims.Auditor{Cluster: f.c}
-		found := a.Audit(nil, &d.Plan, now)
+		found := a.Audit(nil, d, now)
 		require.Len(t, found, 1)
 		require.Equal(t, finding.LawApplication, found[0].Law)
 	}

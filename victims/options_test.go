@@ -83,7 +83,7 @@ func TestBudget_BoundsTheSearch(t *testing.T) {
 	require.Less(t, short.Plan.Steps, full.Plan.Steps, "only what it takes to state the problem")
 	require.LessOrEqual(t, full.Plan.Cost.Compare(&short.Plan.Cost), 0)
 	audit := &victims.Auditor{Cluster: f.c}
-	require.Empty(t, audit.Audit(nil, &short.Plan, now))
+	require.Empty(t, audit.Audit(nil, short, now))
 }
 
 // The largest budget is as good as no bound.

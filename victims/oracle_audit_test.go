@@ -51,7 +51,7 @@ func oracleAudits(t tb, c *world.Case, node string, keys []string) []victims.Vio
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
 	}
-	found := slices.DeleteFunc(a.Audit(nil, &plan, c.Options.Now), func(v victims.Violation) bool {
+	found := slices.DeleteFunc(a.Audit(nil, decided(&plan), c.Options.Now), func(v victims.Violation) bool {
 		return v.Law == finding.LawOptedOut // a matter of other plans
 	})
 	if lawful != (len(found) == 0) {

@@ -259,7 +259,8 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 	}
 	a := &p.auditor
 	a.Cluster, a.Options = p.Cluster, p.Options
-	p.found = a.Audit(p.found[:0], &dst.Plan, now)
+	a.ByPriority, a.Admit = false, nil // of gangs
+	p.found = a.Audit(p.found[:0], dst, now)
 	if len(p.found) > 0 {
 		p.d.refuse(dst, Unlawful)
 		dst.Refusal.Proven = false

@@ -60,13 +60,13 @@ func propertyRefused(t *rapid.T) {
 	if got.Outcome == victims.Refused {
 		return
 	}
-	require.Empty(t, a.Audit(nil, &got.Plan, k.Options.Now))
+	require.Empty(t, a.Audit(nil, &got, k.Options.Now))
 	for i := range got.Plan.Victims {
 		_, err := c.Refuse(got.Plan.Victims[i].Key, k.Options.Now.Add(time.Second))
 		require.NoError(t, err)
 		got.Plan.Version = c.Version()
 		laws := map[string]bool{}
-		for _, v := range a.Audit(nil, &got.Plan, k.Options.Now) {
+		for _, v := range a.Audit(nil, &got, k.Options.Now) {
 			laws[v.Law] = true
 		}
 		require.True(t, laws["refused"])

@@ -63,7 +63,7 @@ func TestScarce_OneClusterManyPlanners(t *testing.T) {
 			a := victims.Auditor{Cluster: cluster, Options: p.Options}
 			n1, _ := cluster.LookupNode("n1")
 			plan := victims.Plan{Ask: ask, Places: []victims.Place{{Node: n1}}, Victims: []victims.Victim{{Task: b2, Key: "b2"}}}
-			require.Equal(t, tt.reason == "", len(a.Audit(nil, &plan, c.Options.Now)) == 0)
+			require.Equal(t, tt.reason == "", len(a.Audit(nil, decided(&plan), c.Options.Now)) == 0)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestStop_EndsASearch(t *testing.T) {
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.Equal(t, victims.NoProof, d.Plan.Proof)
 		require.LessOrEqual(t, d.Plan.Steps, start+full.Plan.Steps*int64(n)/int64(never), "stopped by call %d of %d", n, never)
-		require.Empty(t, audit.Audit(nil, &d.Plan, now))
+		require.Empty(t, audit.Audit(nil, d, now))
 	}
 }
 
@@ -100,7 +100,7 @@ func stopIsHonest(t *rapid.T) {
 	switch got.Outcome {
 	case victims.Preempts:
 		require.Equal(t, victims.NoProof, got.Plan.Proof)
-		found := w.auditor.Audit(nil, &got.Plan, auditNow)
+		found := w.auditor.Audit(nil, got, auditNow)
 		found = slices.DeleteFunc(found, func(v victims.Violation) bool {
 			return v.Law == finding.LawOptedOut // the fewest are not known
 		})

@@ -75,7 +75,7 @@ func (w *auditWorld) holdAgainst(t *rapid.T, x *victims.WhatIf, node victims.Nod
 	}
 	slices.SortFunc(p.Victims, func(a, b victims.Victim) int { return int(a.Task - b.Task) })
 	lawful, mayFit := true, true
-	found := w.auditor.Audit(nil, &p, auditNow)
+	found := w.auditor.Audit(nil, decided(&p), auditNow)
 	for _, v := range found {
 		if v.Law == finding.LawHeadroom {
 			mayFit = false

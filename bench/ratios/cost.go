@@ -98,7 +98,7 @@ func (r *report) others() {
 	s.Decide()
 	auditor := victims.Auditor{Cluster: c}
 	var found []victims.Violation
-	measure("audit of a plan", func() { found = auditor.Audit(found[:0], &s.Decision.Plan, workload.Now) })
+	measure("audit of a plan", func() { found = auditor.Audit(found[:0], &s.Decision, workload.Now) })
 	measure("plan applied and undone", func() {
 		must(c.Apply(s.Decision.Plan.Change()))
 		must(c.Undo())

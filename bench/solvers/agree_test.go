@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/bench/solvers/draws"
 	"github.com/go-preempt/preempt/bench/solvers/rules"
 	"github.com/go-preempt/preempt/internal/judge/workload"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -154,11 +153,11 @@ func TestRules_Asks(t *testing.T) {
 				set := drawSet(f, node, r)
 				plan := planOf(s, f, node, set)
 				if f.Refused != "" {
-					seen.check(t, d.Name, f.Refused, unlawful(a.Audit(nil, &plan, workload.Now)))
+					seen.check(t, d.Name, f.Refused, unlawful(a.Audit(nil, &victims.Decision{Plan: plan}, workload.Now)))
 					continue
 				}
-				seen.check(t, d.Name, f.Broken(node, set), unlawful(a.Audit(nil, &plan, workload.Now)))
-				c, told := f.CostOf(node, set), a.Cost(&plan, workload.Now)
+				seen.check(t, d.Name, f.Broken(node, set), unlawful(a.Audit(nil, &victims.Decision{Plan: plan}, workload.Now)))
+				c, told := f.CostOf(node, set), a.Cost(&victims.Decision{Plan: plan}, workload.Now)
 				if why := c.Differs(&told); why != "" {
 					t.Errorf("%s: %v: %s", d.Name, set, why)
 				}
@@ -206,11 +205,11 @@ func TestRules_Jobs(t *testing.T) {
 				t.Errorf("%s: %s", d.Name, why)
 			}
 			r := rand.New(rand.NewPCG(uint64(i), 2))
-			a := jobs.Auditor{Cluster: d.Planner.Cluster, Options: d.Planner.Options}
+			a := victims.Auditor{Cluster: d.Planner.Cluster, Options: d.Planner.Options}
 			for range 20 {
 				changed := change(j, &placed, r)
 				plan := j.Plan(d.Planner.Cluster, &changed)
-				seen.check(t, d.Name, j.Broken(&changed), unlawful(a.Audit(nil, &plan, workload.Now)))
+				seen.check(t, d.Name, j.Broken(&changed), unlawful(a.Audit(nil, &victims.Decision{Plan: plan}, workload.Now)))
 			}
 		}
 	}

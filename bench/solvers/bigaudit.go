@@ -70,7 +70,7 @@ func (p *program) bigAsk(n *bigCount, h workload.Hard, c *victims.Cluster, k int
 	}
 	n.plans++
 	plan := &s.Decision.Plan
-	if v := auditorOfAsks(&s.Planner).Audit(nil, plan, workload.Now); len(v) > 0 {
+	if v := auditorOfAsks(&s.Planner).Audit(nil, &victims.Decision{Plan: *plan}, workload.Now); len(v) > 0 {
 		n.unlawful++
 		p.print("UNLAWFUL %#v k=%d proof %v victims %d: %.200s\n", h, k, plan.Proof, len(plan.Victims), fmt.Sprint(v))
 	}
@@ -99,7 +99,7 @@ func (p *program) bigJob(n *bigCount, h workload.Hard, c *victims.Cluster, r *ra
 		return nil
 	}
 	n.jobPlans++
-	if v := auditorOf(&planner).Audit(nil, &d.Plan, workload.Now); len(v) > 0 {
+	if v := auditorOf(&planner).Audit(nil, &d, workload.Now); len(v) > 0 {
 		n.jobUnlawful++
 		p.print("UNLAWFUL JOB %#v members=%d proof %v: %.200s\n", h, len(job.Members), d.Plan.Proof, fmt.Sprint(v))
 	}

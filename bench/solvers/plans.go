@@ -22,8 +22,8 @@ func decide(p *jobs.Planner, job *victims.Ask) (dec victims.Decision, took time.
 }
 
 // auditorOf and auditorOfAsks are the library's auditors with the rules of a planner.
-func auditorOf(p *jobs.Planner) *jobs.Auditor {
-	return &jobs.Auditor{Cluster: p.Cluster, Options: p.Options}
+func auditorOf(p *jobs.Planner) *victims.Auditor {
+	return &victims.Auditor{Cluster: p.Cluster, Options: p.Options}
 }
 
 func auditorOfAsks(p *victims.Planner) *victims.Auditor {
@@ -98,7 +98,7 @@ func wrongJob(d *draws.Job, plan *victims.Plan) (string, error) {
 	} else if why := placed.Cost.Differs(&plan.Cost); why != "" {
 		wrong = append(wrong, why)
 	}
-	for _, v := range auditorOf(&d.Planner).Audit(nil, plan, workload.Now) {
+	for _, v := range auditorOf(&d.Planner).Audit(nil, &victims.Decision{Plan: *plan}, workload.Now) {
 		wrong = append(wrong, "auditor: "+v.String())
 	}
 	return strings.Join(wrong, "; "), nil
@@ -157,7 +157,7 @@ func wrongAsk(s *workload.Subject) (string, error) {
 			wrong = append(wrong, why)
 		}
 	}
-	for _, v := range auditorOfAsks(&s.Planner).Audit(nil, plan, workload.Now) {
+	for _, v := range auditorOfAsks(&s.Planner).Audit(nil, &victims.Decision{Plan: *plan}, workload.Now) {
 		wrong = append(wrong, "auditor: "+v.String())
 	}
 	return strings.Join(slices.Compact(wrong), "; "), nil

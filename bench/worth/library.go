@@ -24,7 +24,7 @@ type library struct {
 	asks      victims.Planner
 	gangs     jobs.Planner
 	askAudit  victims.Auditor
-	gangAudit jobs.Auditor
+	gangAudit victims.Auditor
 	decision  victims.Decision
 	placing   victims.Decision
 	found     []victims.Violation
@@ -70,7 +70,7 @@ func newLibrary(w *world, types ...string) (*library, error) {
 	x.asks = victims.Planner{Cluster: x.cluster, Options: rules}
 	x.askAudit = victims.Auditor{Cluster: x.cluster, Options: rules}
 	x.gangs = jobs.Planner{Cluster: x.cluster, Options: rules}
-	x.gangAudit = jobs.Auditor{Cluster: x.cluster, Options: rules}
+	x.gangAudit = victims.Auditor{Cluster: x.cluster, Options: rules}
 	return x, nil
 }
 
@@ -235,7 +235,7 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 			row, _ := x.cluster.Lookup(key)
 			p.Victims = append(p.Victims, victims.Victim{Task: row, Key: key})
 		}
-		x.found = x.askAudit.Audit(x.found[:0], &p, instant(x.w.now))
+		x.found = x.askAudit.Audit(x.found[:0], &victims.Decision{Plan: p}, instant(x.w.now))
 		return x.lawsFound()
 	}
 	p := victims.Plan{Ask: x.job(a)}
@@ -247,7 +247,7 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 		row, _ := x.cluster.Lookup(key)
 		p.Victims = append(p.Victims, victims.Victim{Task: row, Key: key})
 	}
-	x.found = x.gangAudit.Audit(x.found[:0], &p, instant(x.w.now))
+	x.found = x.gangAudit.Audit(x.found[:0], &victims.Decision{Plan: p}, instant(x.w.now))
 	return x.lawsFound()
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -78,8 +77,8 @@ func audit(unlawful map[int]string, m *scenario.Moment) {
 		return // the run itself tells of an error
 	}
 	p := m.JobPlanner
-	auditor := jobs.Auditor{Cluster: p.Cluster, Options: p.Options}
-	for _, v := range auditor.Audit(nil, &d.Plan, m.Now) {
+	auditor := victims.Auditor{Cluster: p.Cluster, Options: p.Options}
+	for _, v := range auditor.Audit(nil, &d, m.Now) {
 		unlawful[m.Step] = plain.Line(v.String())
 		return
 	}

@@ -56,7 +56,7 @@ type batchPlayer struct {
 	*BatchReplay
 	cluster    *victims.Cluster
 	planner    jobs.Planner
-	auditor    jobs.Auditor
+	auditor    victims.Auditor
 	decision   victims.Decision
 	violations []victims.Violation
 
@@ -138,7 +138,7 @@ func (r *BatchReplay) prepare() (*batchPlayer, error) {
 		x.demand[leaf] = resources.Vector{0}
 	}
 	x.planner = jobs.Planner{Cluster: cluster}
-	x.auditor = jobs.Auditor{Cluster: cluster}
+	x.auditor = victims.Auditor{Cluster: cluster}
 
 	type alike struct {
 		vc   int
@@ -300,7 +300,7 @@ func (x *batchPlayer) decide(i int32) error {
 		return nil
 	}
 	plan := &x.decision.Plan
-	x.violations = x.auditor.Audit(x.violations[:0], plan, instant(x.now))
+	x.violations = x.auditor.Audit(x.violations[:0], &x.decision, instant(x.now))
 	x.figures.Laws.audited(w.Name, x.violations)
 	if err := x.cluster.Apply(plan.Change()); err != nil {
 		return err

@@ -65,7 +65,7 @@ func (x *player) refused(i int32) {
 // place, where it starts at once if there is room.
 func (x *player) carryOut(i int32, held bool) error {
 	p, plan := &x.pods[i], &x.decision.Plan
-	x.violations = x.auditor.Audit(x.violations[:0], plan, instant(x.now))
+	x.violations = x.auditor.Audit(x.violations[:0], &x.decision, instant(x.now))
 	x.figures.Laws.audited(p.Name, x.violations)
 	if err := x.apply(plan); err != nil {
 		return err

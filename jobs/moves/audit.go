@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/finding"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -19,7 +18,7 @@ import (
 // over a copy of the cluster in which the movers are leaving. Only the auditor that is used must be set.
 type Auditor struct {
 	Asks *victims.Auditor
-	Jobs *jobs.Auditor
+	Jobs *victims.Auditor
 
 	Options
 
@@ -38,7 +37,7 @@ func (a *Auditor) Audit(moves *Plan, p *victims.Plan, now time.Time) []victims.V
 		original := a.Asks.Cluster
 		defer func() { a.Asks.Cluster = original }()
 		a.Asks.Cluster = c
-		return a.Asks.Audit(nil, p, now)
+		return a.Asks.Audit(nil, &victims.Decision{Plan: *p}, now)
 	})
 }
 
@@ -58,7 +57,7 @@ func (a *Auditor) AuditJob(moves *Plan, p *victims.Plan, now time.Time) []victim
 		original := a.Jobs.Cluster
 		defer func() { a.Jobs.Cluster = original }()
 		a.Jobs.Cluster = c
-		return a.Jobs.Audit(nil, p, now)
+		return a.Jobs.Audit(nil, &victims.Decision{Plan: *p}, now)
 	})
 }
 

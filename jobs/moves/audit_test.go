@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -225,7 +224,7 @@ func TestAuditJob_Gang(t *testing.T) {
 	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(8)}}})
 	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n3\n", plan.Describe(c))
 	audit := func() (laws []string) {
-		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Options: p.Jobs.Options}, Options: p.Options}
+		a := moves.Auditor{Jobs: &victims.Auditor{Cluster: c, Options: p.Jobs.Options}, Options: p.Options}
 		for _, v := range a.AuditJob(&plan, &d.Plan, world.Epoch) {
 			require.Equal(t, "job", v.Of)
 			laws = append(laws, v.Law)
@@ -271,7 +270,7 @@ func TestAuditJob_Trigger(t *testing.T) {
 		plan, d := decideJob(t, &p, &job)
 		require.Len(t, plan.Moves, 1)
 		p.Any = test.any
-		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Options: victims.Options{ByPriority: test.byPriority}}, Options: p.Options}
+		a := moves.Auditor{Jobs: &victims.Auditor{Cluster: c, Options: victims.Options{ByPriority: test.byPriority}}, Options: p.Options}
 		var laws []string
 		for _, v := range a.AuditJob(&plan, &d.Plan, world.Epoch) {
 			laws = append(laws, v.Law)

@@ -94,7 +94,7 @@ func propertyJob(t *rapid.T) {
 		return
 	}
 	audit := moves.Auditor{
-		Jobs:    &jobs.Auditor{Cluster: c, Options: p.Jobs.Options},
+		Jobs:    &victims.Auditor{Cluster: c, Options: p.Jobs.Options},
 		Options: p.Options,
 	}
 	require.Empty(t, audit.AuditJob(&plan, &d.Plan, k.Options.Now), say)
@@ -350,7 +350,7 @@ func TestDecideJob_GangOnSeveralNodes(t *testing.T) {
 			require.NoError(t, c.SetMinMembers("b", 2))
 			plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(10)}}})
 			require.Equal(t, test.want, plan.Describe(c))
-			a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Options: p.Jobs.Options}, Options: p.Options}
+			a := moves.Auditor{Jobs: &victims.Auditor{Cluster: c, Options: p.Jobs.Options}, Options: p.Options}
 			require.Empty(t, a.AuditJob(&plan, &d.Plan, world.Epoch))
 		})
 	}

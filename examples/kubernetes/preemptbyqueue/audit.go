@@ -18,7 +18,7 @@ func (c *core) audit(now time.Time) {
 	if d.Outcome == victims.Refused {
 		return
 	}
-	found := c.auditor.Audit(nil, &d.Plan, now)
+	found := c.auditor.Audit(nil, d, now)
 	if tell(c.log.WithValues("pod", d.Plan.Ask.Name), "Plan breaks a law", found); len(found) > 0 {
 		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Reason: victims.Unlawful}
 	}
@@ -31,7 +31,7 @@ func (c *core) auditGang(now time.Time) {
 	if d.Outcome == victims.Refused {
 		return
 	}
-	found := c.jobAuditor.Audit(nil, &d.Plan, now)
+	found := c.jobAuditor.Audit(nil, d, now)
 	if tell(c.log.WithValues("podGroup", d.Plan.Ask.Key), "Plan for a group breaks a law", found); len(found) > 0 {
 		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Reason: victims.Unlawful}
 	}
@@ -49,7 +49,8 @@ func tell(log klog.Logger, message string, found []victims.Violation) {
 // the plan is lawful with these. Otherwise the places of the plan stay, with which the
 // planner has audited it: with others a victim may be one too many, for example.
 func (c *core) settle(places map[string]string, now time.Time) {
-	plan := &c.jobDecision.Plan
+	d := &c.jobDecision
+	plan := &d.Plan
 	before := slices.Clone(plan.Places)
 	for i := range plan.Places {
 		p := &plan.Places[i]
@@ -58,7 +59,7 @@ func (c *core) settle(places map[string]string, now time.Time) {
 			p.Node, p.NodeName = id, place
 		}
 	}
-	if found := c.jobAuditor.Audit(nil, plan, now); len(found) > 0 {
+	if found := c.jobAuditor.Audit(nil, d, now); len(found) > 0 {
 		c.log.V(2).Info("Places of the scheduler not taken", "podGroup", plan.Ask.Key, "violation", found[0])
 		plan.Places = before
 	}

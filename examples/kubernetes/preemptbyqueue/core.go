@@ -61,7 +61,7 @@ type core struct {
 	balked    map[string]balk      // victims that the API does not delete, by key
 
 	jobPlanner  jobs.Planner
-	jobAuditor  jobs.Auditor
+	jobAuditor  victims.Auditor
 	jobDecision victims.Decision
 	gang        *gang // that is being decided
 
@@ -70,7 +70,7 @@ type core struct {
 	schedules atomic.Bool
 
 	jointPlanner jobs.Planner // for workloads
-	jointAuditor jobs.Auditor
+	jointAuditor victims.Auditor
 	workload     *workload     // that is being decided
 	lone         alone         // the last one whose pods share no plan
 	waiting      cache.Indexer // pods, byWorkload; nil without a scheduler
@@ -132,10 +132,10 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	rules.Filter = func(q *victims.Question) bool { return c.gang.mayRun(q) }
 	rules.Exempt, rules.Predicate = c.exempt, nil
 	c.jobPlanner = jobs.Planner{Cluster: c.cluster, Options: rules}
-	c.jobAuditor = jobs.Auditor{Cluster: c.cluster, Options: rules}
+	c.jobAuditor = victims.Auditor{Cluster: c.cluster, Options: rules}
 	rules.Filter, rules.Exempt = func(q *victims.Question) bool { return c.workload.mayRun(q) }, nil
 	c.jointPlanner = jobs.Planner{Cluster: c.cluster, Options: rules}
-	c.jointAuditor = jobs.Auditor{Cluster: c.cluster, Options: rules}
+	c.jointAuditor = victims.Auditor{Cluster: c.cluster, Options: rules}
 	c.count(s.scarce)
 	return c
 }

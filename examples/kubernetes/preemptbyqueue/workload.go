@@ -94,7 +94,7 @@ func (w *workload) decide(now time.Time) bool {
 	if len(w.asks)-len(w.joint.Refused) < 2 {
 		return false
 	}
-	found := a.AuditJoint(nil, &w.joint, now)
+	found := w.joint.Audit(a, nil, now)
 	for _, v := range found {
 		violations.WithLabelValues(v.Law).Inc()
 		c.log.Error(nil, "Plan for a workload breaks a law", "pod", klog.KObj(w.own.pod), "violation", v)

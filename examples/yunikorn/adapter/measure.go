@@ -131,7 +131,7 @@ func (s *engineStats) planned(m *mirror, p *pv.Plan) {
 	}
 	auditor := pv.Auditor{Cluster: m.cluster, Options: engineRules}
 	broken := make(map[string]bool)
-	for _, v := range auditor.Audit(nil, p, time.Now()) {
+	for _, v := range auditor.Audit(nil, &victims.Decision{Plan: *p}, time.Now()) {
 		broken[v.Law] = true
 	}
 	for law := range broken {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/finding"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -95,7 +94,7 @@ func (r *runner) auditAsk(j *Judged, plan *victims.Plan) {
 	auditor := victims.Auditor{
 		Cluster: r.cluster, Options: r.planner.Options,
 	}
-	for _, v := range auditor.Audit(nil, plan, r.now) {
+	for _, v := range auditor.Audit(nil, &victims.Decision{Plan: *plan}, r.now) {
 		j.breaks(v)
 	}
 }
@@ -195,8 +194,8 @@ func (r *runner) leaves(key string) bool {
 // auditJob notes the laws that a plan breaks.
 func (r *runner) auditJob(j *Judged, job *Job, plan *victims.Plan) {
 	p := r.jobPlanner(job)
-	auditor := jobs.Auditor{Cluster: r.cluster, Options: p.Options}
-	for _, v := range auditor.Audit(nil, plan, r.now) {
+	auditor := victims.Auditor{Cluster: r.cluster, Options: p.Options}
+	for _, v := range auditor.Audit(nil, &victims.Decision{Plan: *plan}, r.now) {
 		j.breaks(v)
 	}
 }

@@ -21,7 +21,7 @@ func (r *runner) explained() bool { return r.explain != nil && r.explain(len(r.s
 // keptFrom returns, for each running task that a plan for a job does not take, the
 // first law that it alone would break as a victim. Who breaks none is left out.
 func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Violation) {
-	auditor := jobs.Auditor{Cluster: r.cluster, Options: planner.Options}
+	auditor := victims.Auditor{Cluster: r.cluster, Options: planner.Options}
 	auditor.Filter = nil // where members may run says nothing of tasks
 	plan := victims.Plan{Ask: p.Decision.Plan.Ask}
 	var found []victims.Violation
@@ -30,7 +30,7 @@ func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Viol
 		// An audit needs a place to begin with; which one is of no matter here.
 		plan.Places = append(plan.Places[:0], victims.Place{Node: t.Node})
 		plan.Victims = append(plan.Victims[:0], victims.Victim{Task: id, Key: t.Key})
-		found = slices.DeleteFunc(auditor.Audit(found[:0], &plan, r.now), func(v victims.Violation) bool {
+		found = slices.DeleteFunc(auditor.Audit(found[:0], &victims.Decision{Plan: plan}, r.now), func(v victims.Violation) bool {
 			return slices.Contains(ofPlans, v.Law)
 		})
 		if v, broken := keeping(found, t.Key); broken {

@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/law"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -157,7 +156,7 @@ func (a *question) everywhere(members uint64, do func()) {
 // lawfulForJob returns the lawful plans with victims for a job, as sets of tasks.
 func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 	c := l.auditor.Cluster
-	a := jobs.Auditor{Cluster: c, Options: victims.Options{ByPriority: q.byPriority}}
+	a := victims.Auditor{Cluster: c, Options: victims.Options{ByPriority: q.byPriority}}
 	a.Scarce = q.scarce()
 	if q.second {
 		a.WithinQueue = q.own.ofLibrary()
@@ -168,7 +167,7 @@ func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 			continue
 		}
 		plan.Victims = l.victims(t, set)
-		if a.Audit(nil, &plan, time.Unix(0, 0)) == nil {
+		if a.Audit(nil, &victims.Decision{Plan: plan}, time.Unix(0, 0)) == nil {
 			sets = append(sets, fmt.Sprintf("%b", set))
 		}
 	}
@@ -456,7 +455,7 @@ func (l *library) lawful(t *rapid.T, w *world, ask, node int, second bool) (sets
 			continue
 		}
 		p := &victims.Plan{Places: []victims.Place{{Node: victims.NodeID(1 + node)}}, Ask: l.ask(w, ask), Victims: l.victims(t, set)}
-		if l.auditor.Audit(nil, p, time.Unix(0, 0)) == nil {
+		if l.auditor.Audit(nil, &victims.Decision{Plan: *p}, time.Unix(0, 0)) == nil {
 			sets = append(sets, fmt.Sprintf("%b", set))
 		}
 	}

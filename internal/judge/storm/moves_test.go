@@ -171,7 +171,7 @@ func (l *library) lawfulMoves(t *rapid.T, q *question, set uint64) bool {
 	l.auditor.WithinQueue, l.auditor.Scarce = own, q.scarce()
 	a := moves.Auditor{
 		Asks:    &l.auditor,
-		Jobs:    &jobs.Auditor{Cluster: l.auditor.Cluster, Options: victims.Options{WithinQueue: own, Scarce: q.scarce(), ByPriority: q.byPriority}},
+		Jobs:    &victims.Auditor{Cluster: l.auditor.Cluster, Options: victims.Options{WithinQueue: own, Scarce: q.scarce(), ByPriority: q.byPriority}},
 		Options: q.Rules.ofLibrary(),
 	}
 	var moved moves.Plan
