@@ -58,12 +58,12 @@
 //		planner.Decide(&d, ask, now)
 //		switch d.Outcome {
 //		case victims.Fits: // there is room
-//			cluster.Apply(d.Plan.Change()) // grants the ask its place
+//			cluster.Apply(&d) // grants the ask its place
 //			cluster.Start(ask.Key, now)
 //		case victims.Waits: // there will be, once those leaving have gone
-//			cluster.Apply(d.Plan.Change())
+//			cluster.Apply(&d)
 //		case victims.Preempts:
-//			cluster.Apply(d.Plan.Change()) // marks the victims, grants the ask its place
+//			cluster.Apply(&d) // marks the victims, grants the ask its place
 //			ask.LastAttempt = now
 //			for _, v := range d.Plan.Victims {
 //				stop(v.Key) // and, once it has gone, cluster.RemoveTask(v.Key)

@@ -62,7 +62,7 @@ func Example_fairShares() {
 			fmt.Print(d.Describe(cluster))
 			break
 		}
-		check(cluster.Apply(d.Plan.Change()))
+		check(cluster.Apply(&d))
 	}
 	fmt.Print(cluster.Tree())
 

@@ -72,7 +72,7 @@ func Example_whatIf() {
 		check(planner.Decide(&d, &ask, noon))
 		fmt.Print(d.Describe(c))
 		if d.Outcome == victims.Preempts {
-			check(c.Apply(d.Plan.Change()))
+			check(c.Apply(&d))
 		}
 	}
 	check(c.Undo())

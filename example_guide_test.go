@@ -58,7 +58,7 @@ func (l *guide) ask(path string, n int, size int64, priority int32) {
 			why = d.Refusal.Reason
 			continue
 		}
-		check(l.Apply(d.Plan.Change()))
+		check(l.Apply(&d))
 		for _, v := range d.Plan.Victims {
 			check(l.RemoveTask(v.Key))
 		}

@@ -52,7 +52,7 @@ func Example() {
 	fmt.Print(d.Describe(cluster))
 
 	// The plan is applied: sim is told to stop, and chat holds its place.
-	check(cluster.Apply(d.Plan.Change()))
+	check(cluster.Apply(&d))
 	// Later sim has gone, and chat starts.
 	check(cluster.RemoveTask("sim"))
 	check(cluster.Start("chat", now))

@@ -149,7 +149,7 @@ func (p *played) decideAsk() {
 		p.ports[m.Ask.Key] = p.ports[m.Key]
 		x.kinds["moves"] = true
 	}
-	p.take(x, d.Plan.Victims, moved.AddTo(d.Plan.Change()))
+	p.take(x, d.Plan.Victims, moved.AddTo(d.Change()))
 }
 
 func (p *played) decideJob() {
@@ -171,7 +171,7 @@ func (p *played) decideJob() {
 		}
 	}
 	x.kinds["job by guarantee"] = !x.byPriority
-	p.take(x, d.Plan.Victims, d.Plan.Change())
+	p.take(x, d.Plan.Victims, d.Change())
 }
 
 // decideTogether decides all that wait at once, alike ones next to each other.
@@ -188,16 +188,16 @@ func (p *played) decideTogether() {
 		part := &d.Parts[i]
 		first := &d.Asks[part.Asks[0]]
 		x := p.taking(first.Queue, first.Priority)
-		ch := part.Plan.Change()
-		ch.Version, ch.MinMembers = p.cluster.Version(), 0
-		for k := range part.Plan.Places {
-			ask := &d.Asks[part.Asks[part.Plan.Places[k].Member]]
-			ch.Places[k].Ask = ask
+		shared := victims.Decision{Outcome: part.Outcome, Plan: part.Plan}
+		shared.Plan.Version = p.cluster.Version()
+		for _, k := range part.Asks {
+			ask := &d.Asks[k]
+			shared.SharedBy = append(shared.SharedBy, *ask)
 			x.bring(p, ask.Size)
 			p.pending = slices.DeleteFunc(p.pending, func(a victims.Ask) bool { return a.Key == ask.Key })
 		}
 		x.kinds["together"] = len(part.Asks) > 1
-		p.take(x, part.Plan.Victims, ch)
+		p.take(x, part.Plan.Victims, shared.Change())
 	}
 }
 
@@ -260,7 +260,7 @@ func (p *played) take(x *taking, stopped []victims.Victim, ch victims.Change) {
 		x.kinds["gang"] = x.kinds["gang"] || p.cluster.MinMembers(t.Job) > 1
 		p.comeBack(&t)
 	}
-	p.must(p.cluster.Apply(ch))
+	p.must(p.cluster.ApplyChange(ch))
 	x.after = p.usage()
 	if len(stopped) == 0 && !x.kinds["moves"] {
 		return

@@ -195,7 +195,7 @@ func drawAsk(t *rapid.T) event {
 			text += fmt.Sprint(v.Task, v.Key)
 		}
 		if apply && d.Outcome != victims.Refused {
-			text += fmt.Sprint(h.cluster.Apply(d.Plan.Change()))
+			text += fmt.Sprint(h.cluster.Apply(&d))
 		}
 		return text
 	}
@@ -218,7 +218,7 @@ func drawJob(t *rapid.T) event {
 		}
 		text += report(d.Report(h.cluster)) + fmt.Sprint(d.Plan.Steps, d.Plan.Places)
 		if d.Outcome != victims.Refused {
-			text += fmt.Sprint(h.cluster.Apply(d.Plan.Change()))
+			text += fmt.Sprint(h.cluster.Apply(&d))
 		}
 		return text
 	}
@@ -251,7 +251,7 @@ func drawQuota(t *rapid.T) event {
 		if err := h.enforcer.Enforce(&o, quota.Quota{Queue: q, Max: h.cluster.Tree().Max(q)}, h.now); err != nil {
 			return err.Error()
 		}
-		return report(o.Report(h.cluster)) + fmt.Sprint(h.cluster.Apply(o.Change()))
+		return report(o.Report(h.cluster)) + fmt.Sprint(h.cluster.ApplyChange(o.Change()))
 	}
 }
 

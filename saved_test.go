@@ -203,7 +203,7 @@ func savedHost(t *testing.T) *host {
 	// one grant.
 	apply := func(ch victims.Change) {
 		ch.MinMembers = len(ch.Places)
-		h.do(c.Apply(ch))
+		h.do(c.ApplyChange(ch))
 		h.do(c.SetMinMembers(ch.For, 0)) // nobody knew it in version 2
 	}
 	apply(change("done", "n6", []string{"b12"}, ask("done-0", "root.prod.api", 1), ask("done-1", "root.prod.api", 2)))
@@ -212,9 +212,9 @@ func savedHost(t *testing.T) *host {
 		ask("llm-0", "root.prod.web", 2), ask("llm-1", "root.prod.web", 2), ask("llm-2", "root.prod.web", 1)))
 	h.do(c.RemoveTask("b10"))
 	apply(change("long", "n1", []string{"b2"}, ask("long-0", "root.prod.api", 1)))
-	h.do(c.Apply(change("solo", "n3", []string{"b6"}, ask("solo", "root.prod.web", 3))))
-	h.do(c.Apply(change("solo", "n3", []string{"b7"}, ask("solo", "root.prod.web", 3))))
-	h.do(c.Apply(change("b8", "n4", []string{"b8"}, ask("b8+", "root.batch.low", 1)))) // a place for one that moves
+	h.do(c.ApplyChange(change("solo", "n3", []string{"b6"}, ask("solo", "root.prod.web", 3))))
+	h.do(c.ApplyChange(change("solo", "n3", []string{"b7"}, ask("solo", "root.prod.web", 3))))
+	h.do(c.ApplyChange(change("b8", "n4", []string{"b8"}, ask("b8+", "root.batch.low", 1)))) // a place for one that moves
 	n2, _ := c.LookupNode("n2")
 	_, err := c.Reserve(ask("placed", "root.prod.web", 1), n2, time.Time{})
 	h.do(err)

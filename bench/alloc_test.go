@@ -26,9 +26,9 @@ func TestNoAllocs(t *testing.T) {
 			if s.want == victims.Preempts {
 				a := victims.Auditor{Cluster: c}
 				noAllocs(t, "audit "+s.name, func() { require.Empty(t, a.Audit(nil, &s.Decision, workload.Now)) })
-				change := s.Decision.Plan.Change() // which allocates the list of its grants
+				change := s.Decision.Change() // which allocates the list of its grants
 				noAllocs(t, "apply and undo "+s.name, func() {
-					if c.Apply(change) != nil || c.Undo() != nil {
+					if c.ApplyChange(change) != nil || c.Undo() != nil {
 						t.Fatal("a plan that cannot be applied and undone")
 					}
 				})

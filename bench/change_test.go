@@ -67,7 +67,7 @@ func BenchmarkApply(b *testing.B) {
 			c := s.Planner.Cluster
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := c.Apply(s.Decision.Plan.Change()); err != nil {
+				if err := c.Apply(&s.Decision); err != nil {
 					b.Fatal(err)
 				}
 				if err := c.Undo(); err != nil {

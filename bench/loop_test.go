@@ -28,7 +28,7 @@ func TestLoop(t *testing.T) {
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.GreaterOrEqual(t, d.Plan.Proof, victims.ProofLevels)
 		steps[i] = d.Plan.Steps
-		require.NoError(t, c.Apply(d.Plan.Change()))
+		require.NoError(t, c.Apply(d))
 		for _, v := range d.Plan.Victims {
 			require.NoError(t, c.RemoveTask(v.Key))
 		}
@@ -80,7 +80,7 @@ func TestLoopFresh(t *testing.T) {
 				d := &s.Decision
 				require.Equal(t, victims.Preempts, d.Outcome)
 				require.Equal(t, fresh.Decision.Plan, d.Plan)
-				require.NoError(t, c.Apply(d.Plan.Change()))
+				require.NoError(t, c.Apply(d))
 				for _, v := range d.Plan.Victims {
 					require.NoError(t, c.RemoveTask(v.Key))
 				}

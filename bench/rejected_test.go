@@ -41,12 +41,12 @@ func BenchmarkWhatIf(b *testing.B) {
 		try  func() error
 	}{
 		{"undo", func() error {
-			if err := c.Apply(s.Decision.Plan.Change()); err != nil {
+			if err := c.Apply(&s.Decision); err != nil {
 				return err
 			}
 			return c.Undo()
 		}},
-		{"clone", func() error { return c.Clone().Apply(s.Decision.Plan.Change()) }},
+		{"clone", func() error { return c.Clone().Apply(&s.Decision) }},
 	} {
 		b.Run(fmt.Sprintf("by=%s/%s", way.name, s.name), func(b *testing.B) {
 			b.ReportAllocs()

@@ -24,11 +24,10 @@ func (j *Joint) Audit(a *victims.Auditor, dst []victims.Violation, now time.Time
 		if dst = j.members(dst, part, placed); len(dst) > found {
 			return dst
 		}
-		d := victims.Decision{Outcome: part.Outcome, Plan: part.Plan, SharedBy: make([]string, len(part.Asks))}
-		if dst = a.Audit(dst, &d, now); len(dst) > found {
+		if dst = a.Audit(dst, j.decision(part, own.Version()), now); len(dst) > found {
 			return dst
 		}
-		if err := own.Apply(j.change(part, own.Version())); err != nil {
+		if err := own.Apply(j.decision(part, own.Version())); err != nil {
 			return append(dst, victims.Violation{Of: "job", Law: finding.LawKnown, Job: part.Plan.Ask.Key})
 		}
 	}

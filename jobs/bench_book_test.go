@@ -72,32 +72,31 @@ func BenchmarkGrants(b *testing.B) {
 	job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 	var d victims.Decision
 	require.NoError(b, p.Decide(&d, job, benchNow))
-	change := d.Plan.Change()
 	b.Run("members=64/end=cancel", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			change.Version = c.Version()
-			if err := c.Apply(change); err != nil {
+			d.Plan.Version = c.Version()
+			if err := c.Apply(&d); err != nil {
 				b.Fatal(err)
 			}
 			if _, err := c.Cancel(job.Key); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(len(change.Victims)), "victims")
+		b.ReportMetric(float64(len(d.Plan.Victims)), "victims")
 	})
 	b.Run("members=64/end=start", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			b.StopTimer()
 			c := c.Clone()
-			change.Version = c.Version()
+			d.Plan.Version = c.Version()
 			b.StartTimer()
-			if err := c.Apply(change); err != nil {
+			if err := c.Apply(&d); err != nil {
 				b.Fatal(err)
 			}
-			for i := range change.Victims {
-				if err := c.RemoveTask(change.Victims[i].Key); err != nil {
+			for i := range d.Plan.Victims {
+				if err := c.RemoveTask(d.Plan.Victims[i].Key); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -105,6 +104,6 @@ func BenchmarkGrants(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(len(change.Victims)), "victims")
+		b.ReportMetric(float64(len(d.Plan.Victims)), "victims")
 	})
 }

@@ -14,7 +14,7 @@
 //		return err // something is wrong with the ask itself
 //	}
 //	if d.Outcome != victims.Refused {
-//		err = cluster.Apply(d.Plan.Change()) // grants members their nodes, marks victims
+//		err = cluster.Apply(&d) // grants members their nodes, marks victims
 //	}
 //
 // Then stop the victims, tell the cluster as each goes, and start the ask: a job starts as a

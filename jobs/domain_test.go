@@ -91,7 +91,7 @@ func TestDecide_DomainIsKept(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4 in=r1\nnode n2 4 in=r2\nnode n3 4 in=r2\ntask v low n2 4\ntask w low n3 4\ntask x low n1 4 p=30\njob q 4,4 min=1 domain=1")
 	d := w.decide()
 	require.Equal(t, "plan j0=n2 -v", w.brief(d))
-	require.NoError(t, w.cluster.Apply(d.Plan.Change()))
+	require.NoError(t, w.cluster.Apply(d))
 	require.NoError(t, w.cluster.RemoveTask("x")) // another rack is free now
 	require.Equal(t, "refused in-flight", w.brief(w.decide()))
 	require.NoError(t, w.cluster.RemoveTask("v"))

@@ -27,7 +27,7 @@ func TestPhiGrows(t *testing.T) {
 		}
 		before := potential(h.cluster, h.planner.Scarce)
 		after := h.cluster.Clone()
-		if err := after.Apply(h.d.Plan.Change()); err != nil {
+		if err := after.Apply(&h.d); err != nil {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
 		if phi := potential(after, h.planner.Scarce); phi <= before {
@@ -45,19 +45,19 @@ func TestLaw4_MembersOneByOne(t *testing.T) {
 		if h.d.Outcome != victims.Preempts || !h.alike() {
 			return 0
 		}
-		change := h.d.Plan.Change()
-		grants := change.Places
-		change.Places = nil
+		stops := h.d
+		stops.Plan.Places = nil
 		c := h.cluster.Clone()
-		if err := c.Apply(change); err != nil {
+		if err := c.Apply(&stops); err != nil {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
-		for i, g := range grants[:len(grants)-h.further()] {
+		for i, at := range h.d.Plan.Places[:len(h.d.Plan.Places)-h.further()] {
+			ask := h.d.Plan.Ask.MemberAsk(at.Member)
 			tree, _ := trees.Counting(c.Tree(), new(queue.Tree), h.planner.Scarce)
-			if asks := (trigger.Case{Tree: tree, Leaf: g.Ask.Queue, Arriving: g.Ask.Size}); !asks.Guarantees().Hold() {
+			if asks := (trigger.Case{Tree: tree, Leaf: ask.Queue, Arriving: ask.Size}); !asks.Guarantees().Hold() {
 				t.Fatalf("%s: law 4 refuses member %d by itself\n%v", h.said(), i, h.c)
 			}
-			if _, err := c.Reserve(g.Ask, g.Node, time.Time{}); err != nil {
+			if _, err := c.Reserve(&ask, at.Node, time.Time{}); err != nil {
 				t.Fatalf("%v\n%v", err, h.c)
 			}
 		}

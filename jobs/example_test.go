@@ -69,7 +69,7 @@ func ExamplePlanner() {
 	var d victims.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	fmt.Print(d.Describe(cluster))
-	must(cluster.Apply(d.Plan.Change()))
+	must(cluster.Apply(&d))
 	// Output:
 	// job new (root.train, priority 10) runs once these have stopped: 2 members placed
 	//   member new-0 (gpu=4) on n1

@@ -90,7 +90,7 @@ func TestDecide_MembersHaveWhatTheAskSays(t *testing.T) {
 	require.NoError(t, p.Decide(&d, j, noon))
 	require.Equal(t, victims.Fits, d.Outcome)
 	require.Equal(t, map[int]bool{1: true, 2: true}, asked)
-	require.NoError(t, w.cluster.Apply(d.Plan.Change()))
+	require.NoError(t, w.cluster.Apply(&d))
 	got := make([]victims.Task, 3)
 	for i, m := range j.Members {
 		id, ok := w.cluster.LookupGrant(m.Key)
@@ -109,15 +109,13 @@ func TestDecide_MembersHaveWhatTheAskSays(t *testing.T) {
 	require.Empty(t, got[1].Budgets)
 }
 
-// A change does what the plan says, members of the job and all.
-func TestPlan_Change(t *testing.T) {
+// Apply does what the plan says, members of the job and all.
+func TestApply_Plan(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4\njob q 4,4 fixed")
 	w.job.Members[0].Originator, w.job.Members[1].OptedOut = true, true
 	d := w.decide()
 	require.Equal(t, "plan j0=n1 j1=n2 -v", w.brief(d))
-	change := d.Plan.Change()
-	require.Equal(t, "j", change.For)
-	require.NoError(t, w.cluster.Apply(change))
+	require.NoError(t, w.cluster.Apply(d))
 	v, _ := w.cluster.Lookup("v")
 	require.Equal(t, victims.Preempting, w.cluster.Task(v).State)
 	j0, ok := w.cluster.LookupGrant("j0")
@@ -130,7 +128,7 @@ func TestPlan_Change(t *testing.T) {
 	require.True(t, w.cluster.Task(j1).OptedOut)
 	// The same plan once more is stale, and the job is on its way until its
 	// victim has gone.
-	require.ErrorIs(t, w.cluster.Apply(change), victims.ErrStale)
+	require.ErrorIs(t, w.cluster.Apply(d), victims.ErrStale)
 	require.Equal(t, "refused in-flight", w.brief(w.decide()))
 	gone := w.cluster.Clone()
 	require.NoError(t, gone.RemoveTask("v"))
@@ -142,11 +140,10 @@ func TestPlan_Change(t *testing.T) {
 }
 
 // A refusal leaves nothing that could be applied.
-func TestPlan_ChangeOfARefusal(t *testing.T) {
+func TestApply_Refusal(t *testing.T) {
 	w := build(t, "queue q\nnode n1 4\njob q 5")
 	d := w.decide()
-	change := d.Plan.Change()
-	require.ErrorIs(t, w.cluster.Apply(change), victims.ErrState)
+	require.ErrorIs(t, w.cluster.Apply(d), victims.ErrState)
 	require.Empty(t, d.Plan.Places)
 }
 

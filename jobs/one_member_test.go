@@ -55,7 +55,7 @@ func propertyOneMember(t *rapid.T) {
 		h.job = ask // a lone ask is a job of itself
 	}
 	h.decide("job")
-	if ch := h.d.Plan.Change(); len(ch.Places) == 1 && (ch.MinMembers != len(h.job.Members) || ch.Places[0].Ask.Job != map[bool]string{false: "", true: h.job.Key}[ch.MinMembers > 0]) {
+	if ch := h.d.Change(); len(ch.Places) == 1 && (ch.MinMembers != len(h.job.Members) || ch.Places[0].Ask.Job != map[bool]string{false: "", true: h.job.Key}[ch.MinMembers > 0]) {
 		t.Fatalf("%v\n%v", ch, h.c)
 	}
 	if h.d.Outcome == victims.Preempts {

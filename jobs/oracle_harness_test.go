@@ -200,9 +200,8 @@ func (h *harness) replay(name string) {
 	if len(p.Places) == 0 {
 		return
 	}
-	change := p.Change()
 	c := h.cluster.Clone()
-	if err := c.Apply(change); err != nil {
+	if err := c.Apply(&h.d); err != nil {
 		h.Fatalf("%s: %s: %v\n%v", name, h.said(), err, h.c)
 	}
 	for _, v := range p.Victims {

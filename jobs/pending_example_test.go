@@ -50,7 +50,7 @@ func ExamplePending() {
 				continue
 			}
 			fmt.Println(now.Format(time.TimeOnly), d.Plan.Ask.Key, d.Outcome)
-			must(cluster.Apply(d.Plan.Change())) // stop the victims here
+			must(cluster.Apply(d)) // stop the victims here
 		}
 		_, err := cluster.StartReady(now, nil)
 		must(err)

@@ -162,8 +162,8 @@ func (h *wait) pass(c *victims.Cluster, list *jobs.Pending, over []victims.Ask) 
 		if h.held[a.Key] || waits(c, a) {
 			return
 		}
-		text, ch := h.decideOne(c, a)
-		if len(ch.Places) > 0 {
+		text, d := h.decideOne(c, a)
+		if d.Outcome != victims.Refused && len(d.Plan.Places) > 0 {
 			h.Fatalf("%s is passed over: %s; after %q\n%v", a.Key, text, h.done, h.w)
 		}
 	}
@@ -175,10 +175,9 @@ func (h *wait) pass(c *victims.Cluster, list *jobs.Pending, over []victims.Ask) 
 		if h.held[d.Plan.Ask.Key] || waits(c, &d.Plan.Ask) {
 			h.Fatalf("%s is yielded", d.Plan.Ask.Key)
 		}
-		text, ch := tell(c, d)
-		if len(ch.Places) > 0 {
+		if text := d.Summary(c); d.Outcome != victims.Refused && len(d.Plan.Places) > 0 {
 			told = append(told, text)
-			require.NoError(h, c.Apply(ch))
+			require.NoError(h, c.Apply(d))
 		}
 	}
 	for i := range over {
@@ -212,22 +211,14 @@ func waits(c *victims.Cluster, a *victims.Ask) bool {
 }
 
 // decideOne decides an ask by a planner of its own.
-func (h *wait) decideOne(c *victims.Cluster, a *victims.Ask) (string, victims.Change) {
+func (h *wait) decideOne(c *victims.Cluster, a *victims.Ask) (string, *victims.Decision) {
 	var d victims.Decision
 	if len(a.Members) > 0 {
 		require.NoError(h, (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
 	} else {
 		require.NoError(h, (&victims.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
 	}
-	return tell(c, &d)
-}
-
-// tell returns what was decided in a line, and what to apply.
-func tell(c *victims.Cluster, d *victims.Decision) (text string, ch victims.Change) {
-	if d.Outcome != victims.Refused {
-		ch = d.Plan.Change()
-	}
-	return d.Summary(c), ch
+	return d.Summary(c), &d
 }
 
 func (h *wait) below(label string, n int) int { return rapid.IntRange(0, n-1).Draw(h.T, label) }

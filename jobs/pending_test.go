@@ -84,7 +84,7 @@ func propertyPending(t *rapid.T) {
 // carryOut applies a plan. A job whose members are all placed has nothing to apply.
 func carryOut(t *rapid.T, c *victims.Cluster, d *victims.Decision) {
 	if len(d.Plan.Places)+len(d.Plan.Victims) > 0 {
-		require.NoError(t, c.Apply(d.Plan.Change()))
+		require.NoError(t, c.Apply(d))
 	}
 }
 
@@ -103,7 +103,7 @@ func decided(t *testing.T, w *town, p *jobs.Pending) (told []string) {
 		require.NoError(t, err)
 		told = append(told, d.Plan.Ask.Key+" "+d.Outcome.String())
 		if d.Outcome != victims.Refused {
-			require.NoError(t, w.cluster.Apply(d.Plan.Change()))
+			require.NoError(t, w.cluster.Apply(d))
 		}
 	}
 	return told

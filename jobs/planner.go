@@ -68,7 +68,7 @@ func (p *Planner) answer(dst *victims.Decision, job *victims.Ask, now time.Time)
 	dst.Begin(d.job, d.c, now)
 	if p.inOrder {
 		for i := range job.Members {
-			dst.SharedBy = append(dst.SharedBy, job.Members[i].Key)
+			dst.SharedBy = append(dst.SharedBy, job.MemberAsk(i))
 		}
 	}
 	d.decide(dst)

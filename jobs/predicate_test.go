@@ -131,7 +131,7 @@ func TestDecide_Unlawful(t *testing.T) {
 	require.Equal(t, "refused unlawful", w.brief(&d))
 	require.Empty(t, d.Plan.Victims)
 	require.False(t, d.Refusal.Proven)
-	require.ErrorIs(t, w.cluster.Apply(d.Plan.Change()), victims.ErrState)
+	require.ErrorIs(t, w.cluster.Apply(&d), victims.ErrState)
 }
 
 // What a predicate wants to go must make room as well, by guarantee: nobody goes because a

@@ -88,7 +88,7 @@ func TestRefusal_EveryReason(t *testing.T) {
 			require.Equal(t, len(w.job.Members), r.Refusal.Wanted+placed(w))
 			require.Empty(t, d.Plan.Places)
 			require.Zero(t, d.Plan.Version)
-			require.ErrorIs(t, w.cluster.Apply(d.Plan.Change()), victims.ErrState, "a refusal is nothing to apply")
+			require.ErrorIs(t, w.cluster.Apply(&d), victims.ErrState, "a refusal is nothing to apply")
 		})
 		tested[test.reason] = true
 	}

@@ -132,12 +132,12 @@ func TestDecide_Moment(t *testing.T) {
 }
 
 // What a member says of itself once it runs is what its grant says.
-func TestPlan_ChangeTellsMembers(t *testing.T) {
+func TestApply_TellsMembers(t *testing.T) {
 	w := build(t, "budget web 1\nqueue q\nnode n1 4\njob q 1")
 	m := &w.job.Members[0]
 	m.Name, m.Tag, m.Cost, m.Budgets = "first", 7, 3, []string{"web"}
 	d := w.decide()
-	require.NoError(t, w.cluster.Apply(d.Plan.Change()))
+	require.NoError(t, w.cluster.Apply(d))
 	id, ok := w.cluster.LookupGrant("j0")
 	require.True(t, ok)
 	got := w.cluster.Task(id)
@@ -212,7 +212,7 @@ func TestDecide_Overrun(t *testing.T) {
 	d := w.decide()
 	require.Equal(t, "plan j0=n1 -v -w -x", w.brief(d))
 	require.Equal(t, int64(2), d.Plan.Cost.Overrun)
-	require.NoError(t, w.cluster.Apply(d.Plan.Change()))
+	require.NoError(t, w.cluster.Apply(d))
 	left, _ := w.cluster.Budget("web")
 	require.Equal(t, int64(-2), left.Left)
 	require.Equal(t, resources.Vector{6000, 0}, w.cluster.Tree().Leaving(0))

@@ -209,7 +209,7 @@ func (d *decision) askAll(share int64) bool {
 			x.gone = append(x.gone, a.Plan.Victims[i].Task)
 		}
 		x.grant[0] = victims.ChangePlace{Ask: &x.members[m], Node: a.Plan.Places[0].Node}
-		if err := x.copy.Apply(victims.Change{For: d.job.Key, Version: x.copy.Version(), Victims: a.Plan.Victims, Places: x.grant[:]}); err != nil {
+		if err := x.copy.ApplyChange(victims.Change{For: d.job.Key, Version: x.copy.Version(), Victims: a.Plan.Victims, Places: x.grant[:]}); err != nil {
 			a.Refusal.Proven = false
 			return false
 		}

@@ -257,7 +257,7 @@ func (h *history) decideAsk(i int) string {
 	for _, v := range d.Plan.Victims {
 		stopped = append(stopped, v.Key)
 	}
-	return h.apply(d.Plan.Change(), d.Outcome, a.Key, stopped)
+	return h.apply(&d, a.Key, stopped)
 }
 
 // decideTogether decides some of the asks that wait, alike ones next to each other now and
@@ -327,13 +327,13 @@ func (h *history) decideJob(j *victims.Ask) string {
 	if len(stopped) > 0 {
 		h.ofJobs++
 	}
-	return h.apply(d.Plan.Change(), d.Outcome, j.Key, stopped)
+	return h.apply(&d, j.Key, stopped)
 }
 
 // apply carries a plan out, has its victims come back, and now and then lets them go at
 // once.
-func (h *history) apply(ch victims.Change, o victims.Outcome, who string, stopped []string) string {
-	h.must(h.cluster.Apply(ch))
+func (h *history) apply(d *victims.Decision, who string, stopped []string) string {
+	h.must(h.cluster.Apply(d))
 	for _, key := range stopped {
 		h.comeBack(key)
 	}
@@ -345,7 +345,7 @@ func (h *history) apply(ch victims.Change, o victims.Outcome, who string, stoppe
 			}
 		}
 	}
-	return fmt.Sprintf("%s: %v, from %v", who, o, stopped)
+	return fmt.Sprintf("%s: %v, from %v", who, d.Outcome, stopped)
 }
 
 // comeBack recreates a victim: as a member of its job, or as an ask.
@@ -421,7 +421,7 @@ func (h *history) lower() string {
 	e := quota.Enforcer{Cluster: h.cluster}
 	var o quota.Outcome
 	h.must(e.Enforce(&o, quota.Quota{Queue: q, Max: limit}, h.o.Now))
-	h.must(h.cluster.Apply(o.Change()))
+	h.must(h.cluster.ApplyChange(o.Change()))
 	var stopped []string
 	for _, v := range o.Victims {
 		stopped = append(stopped, v.Key)

@@ -45,8 +45,7 @@ func (j *Joint) Apply(c *victims.Cluster) error {
 	}
 	version := j.Parts[0].Plan.Version
 	for i := range j.Parts {
-		ch := j.change(&j.Parts[i], version)
-		if err := c.Apply(ch); err != nil {
+		if err := c.Apply(j.decision(&j.Parts[i], version)); err != nil {
 			undo(c, i)
 			return fmt.Errorf("%w (part %d of %d)", err, i+1, len(j.Parts))
 		}
@@ -55,15 +54,15 @@ func (j *Joint) Apply(c *victims.Cluster) error {
 	return nil
 }
 
-// change returns what a part does to a cluster of some version. Grants are those of the
+// decision returns a part as a decision for a cluster of some version. Grants are those of the
 // asks themselves, for a member of a job does not know all that an ask does.
-func (j *Joint) change(part *Part, version victims.Version) victims.Change {
-	ch := part.Plan.Change()
-	ch.Version, ch.MinMembers = version, 0 // each ask starts by itself
-	for i, at := range part.Plan.Places {
-		ch.Places[i].Ask = &j.Asks[part.Asks[at.Member]]
+func (j *Joint) decision(part *Part, version victims.Version) *victims.Decision {
+	d := &victims.Decision{Outcome: part.Outcome, Plan: part.Plan}
+	d.Plan.Version = version
+	for _, i := range part.Asks {
+		d.SharedBy = append(d.SharedBy, j.Asks[i])
 	}
-	return ch
+	return d
 }
 
 // undo takes back the last n changes, which were applied just now.

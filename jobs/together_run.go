@@ -441,7 +441,7 @@ func (j *joiner) describe(list []int) {
 // apply adds parts to the answer, and applies them for those that follow.
 func (j *joiner) apply(parts []Part) error {
 	for i := range parts {
-		if err := j.p.Cluster.Apply(j.dst.change(&parts[i], j.p.Cluster.Version())); err != nil {
+		if err := j.p.Cluster.Apply(j.dst.decision(&parts[i], j.p.Cluster.Version())); err != nil {
 			return err
 		}
 		j.dst.Parts = append(j.dst.Parts, parts[i])

@@ -55,9 +55,9 @@ func (h *history) notDearer(j *jobs.Joint) {
 		for range applied {
 			h.must(c.Undo())
 		}
-		ch := part.Plan.Change()
-		ch.Version = c.Version()
-		h.must(c.Apply(ch))
+		d := victims.Decision{Outcome: part.Outcome, Plan: part.Plan}
+		d.Plan.Version = c.Version()
+		h.must(c.Apply(&d))
 	}
 }
 

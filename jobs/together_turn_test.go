@@ -48,7 +48,7 @@ func inSequence(c *victims.Cluster, rules victims.Options, asks []victims.Ask, n
 		s.served[asks[i].Key] = true
 		s.own = s.own || d.Plan.WithinQueue
 		addCost(&s.cost, &d.Plan.Cost)
-		if err := p.Cluster.Apply(d.Plan.Change()); err != nil {
+		if err := p.Cluster.Apply(&d); err != nil {
 			return nil, err
 		}
 	}

@@ -258,7 +258,7 @@ func TestTogether_GPUs(t *testing.T) {
 			for i := range asks {
 				var d victims.Decision
 				require.NoError(t, one.Decide(&d, &asks[i], at))
-				require.NoError(t, c.Apply(d.Plan.Change())) // of a refusal, it is an error
+				require.NoError(t, c.Apply(&d)) // of a refusal, it is an error
 				sum += len(d.Plan.Victims)
 			}
 			require.LessOrEqual(t, stopped, sum, w)

@@ -77,7 +77,7 @@ func (x *hardJob) inTurn(t require.TestingT) (sum victims.Cost, steps int64, ok 
 		}
 		ok = ok && !d.Plan.WithinQueue
 		addCost(&sum, &d.Plan.Cost)
-		require.NoError(t, x.cluster.Apply(d.Plan.Change()))
+		require.NoError(t, x.cluster.Apply(&d))
 		applied++
 	}
 	return sum, steps, ok

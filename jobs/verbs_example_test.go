@@ -11,7 +11,7 @@ import (
 )
 
 // From the plan to the start of the job. Its members start together.
-func ExamplePlan_Change() {
+func Example_apply() {
 	cluster := exampleCluster()
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	var d victims.Decision
@@ -19,7 +19,7 @@ func ExamplePlan_Change() {
 
 	// Victims are marked, and members hold their places. While they cannot start the job gets
 	// no second plan.
-	must(cluster.Apply(d.Plan.Change()))
+	must(cluster.Apply(&d))
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	fmt.Println(d.Outcome, d.Refusal.Reason)
 
@@ -41,12 +41,12 @@ func ExamplePlan_Change() {
 }
 
 // A victim does not go. Once the grace is over it runs on, and the members lose their places.
-func ExamplePlan_Change_cancel() {
+func Example_cancel() {
 	cluster := exampleCluster()
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	var d victims.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
-	must(cluster.Apply(d.Plan.Change()))
+	must(cluster.Apply(&d))
 	must(cluster.RemoveTask("old-0"))
 
 	now := noon.Add(10 * time.Minute)

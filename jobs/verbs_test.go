@@ -72,7 +72,7 @@ func (x *askWorld) begin(key, victim string) {
 	require.Equal(x, victims.Preempts, d.Outcome)
 	require.Len(x, d.Plan.Victims, 1)
 	require.Equal(x, victim, d.Plan.Victims[0].Key)
-	require.NoError(x, x.cluster.Apply(d.Plan.Change()))
+	require.NoError(x, x.cluster.Apply(d))
 	_, held := x.cluster.LookupGrant(key)
 	require.True(x, held)
 }
@@ -155,7 +155,7 @@ func TestVerbs_CancelKeepsWhatOthersNeed(t *testing.T) {
 	x.begin("a", "s1")
 	require.NoError(t, x.cluster.SetState("s2", victims.Releasing))
 	require.Equal(t, victims.Waits, x.decide("b").Outcome)
-	require.NoError(t, x.cluster.Apply(x.decide("b").Plan.Change()))
+	require.NoError(t, x.cluster.Apply(x.decide("b")))
 	require.NoError(t, x.cluster.SetState("s2", victims.Running)) // it does not end after all
 	unmarked, err := x.cluster.Cancel("a")
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func gangWorld(t *testing.T) (*victims.Cluster, *victims.Ask) {
 	p := jobs.Planner{Cluster: c}
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, job, minutes(0)))
-	require.NoError(t, c.Apply(d.Plan.Change()))
+	require.NoError(t, c.Apply(&d))
 	return c, job
 }
 
@@ -276,14 +276,14 @@ func losesAPlace(t *testing.T, lose func(c *victims.Cluster, node string) ([]vic
 	require.Equal(t, victims.Fits, d.Outcome)
 	require.Len(t, d.Plan.Places, 1)
 	require.Equal(t, 1, d.Plan.Places[0].Member)
-	require.NoError(t, c.Apply(d.Plan.Change()))
+	require.NoError(t, c.Apply(&d))
 	g, _ := c.Grant("llm")
 	require.Equal(t, minutes(2), g.Since)
 	require.Len(t, g.Places, 2)
 	require.NoError(t, p.Decide(&d, job, minutes(3)))
 	require.Equal(t, victims.Fits, d.Outcome, "all places are held, and free")
 	version := c.Version()
-	require.NoError(t, c.Apply(d.Plan.Change()))
+	require.NoError(t, c.Apply(&d))
 	require.Equal(t, version, c.Version(), "that plan has nothing new")
 	again, _ := c.Grant("llm")
 	require.Equal(t, g, again)
@@ -309,7 +309,7 @@ func TestVerbs_Elsewhere(t *testing.T) {
 		w := build(t, test.town)
 		d := w.decide()
 		require.Equal(t, "plan j0=n1 -far! -near!", w.brief(d))
-		require.NoError(t, w.cluster.Apply(d.Plan.Change()))
+		require.NoError(t, w.cluster.Apply(d))
 		require.NoError(t, w.cluster.RemoveTask("near"))
 		var text bytes.Buffer
 		require.NoError(t, w.cluster.Save(&text))

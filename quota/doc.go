@@ -14,7 +14,7 @@
 //		if err := enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {
 //			return err // something is wrong with the max
 //		}
-//		if err := cluster.Apply(o.Change()); err != nil {
+//		if err := cluster.ApplyChange(o.Change()); err != nil {
 //			return err // the cluster has changed since
 //		}
 //		// Stop o.Victims; o.Describe(cluster) is for the administrator.

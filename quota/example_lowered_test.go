@@ -52,7 +52,7 @@ func Example() {
 		for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
 			check(enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now))
 			fmt.Print(now.Format(time.TimeOnly), ": ", o.Describe(cluster))
-			check(cluster.Apply(o.Change())) // marks the victims, which are for you to stop
+			check(cluster.ApplyChange(o.Change())) // marks the victims, which are for you to stop
 			check(timing.End(q, now))
 		}
 	}

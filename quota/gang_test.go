@@ -197,7 +197,7 @@ func TestBudget_UsedUp(t *testing.T) {
 	o := f.enforce("a", slots(1))
 	require.Equal(t, "partial", o.Result)
 	require.Equal(t, []quota.Stop{{Rule: "budget", Amount: 2, Queue: f.queue("a")}}, o.Stops)
-	require.NoError(t, f.c.Apply(o.Change()))
+	require.NoError(t, f.c.ApplyChange(o.Change()))
 	require.Equal(t, "impossible", f.enforce("a", slots(1)).Result)
 }
 

@@ -241,7 +241,7 @@ func propertyApplied(t *rapid.T) {
 	cluster := c.build(t)
 	before, version := picture(cluster), cluster.Version()
 	o := c.enforce(t, cluster)
-	if err := cluster.Apply(o.Change()); err != nil {
+	if err := cluster.ApplyChange(o.Change()); err != nil {
 		t.Fatal(err)
 	}
 	again := c.enforce(t, cluster)

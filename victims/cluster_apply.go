@@ -37,16 +37,23 @@ type ChangePlace struct {
 	Mover string
 }
 
-// Change returns what the plan does to a cluster, for [Cluster.Apply]. It shares
-// memory with the plan. That of a refusal cannot be applied.
-func (p *Plan) Change() Change {
+// Change returns what a decision does to a cluster. It shares memory with the decision. That of
+// a refusal cannot be applied.
+func (d *Decision) Change() Change {
+	p := &d.Plan
+	if d.Outcome == Refused {
+		return Change{For: p.Ask.Key}
+	}
 	ch := Change{For: p.Ask.Key, Version: p.Version, At: p.At, Victims: p.Victims}
-	if !p.Ask.isLone() {
+	if !p.Ask.isLone() && len(d.SharedBy) == 0 { // asks that share a plan start by themselves
 		ch.MinMembers = cmp.Or(p.Ask.MinMembers, len(p.Ask.Members))
 	}
 	for _, at := range p.Places {
 		ask := &p.Ask
-		if len(p.Ask.Members) > 0 {
+		switch {
+		case len(d.SharedBy) > 0:
+			ask = &d.SharedBy[at.Member]
+		case len(p.Ask.Members) > 0:
 			member := p.Ask.MemberAsk(at.Member)
 			ask = &member
 		}
@@ -55,19 +62,23 @@ func (p *Plan) Change() Change {
 	return ch
 }
 
-// Apply carries a change out: victims are marked as preempting and taken off their
+// Apply carries a decision out: victims are marked as preempting and taken off their
 // budgets, and asks are granted their nodes. Grants count as usage until [Cluster.Start],
 // [Cluster.Cancel] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask]. A job keeps its
 // minimum from then on until its last task has gone, unless [Cluster.SetMinMembers] has said
-// another one. To the grants that an ask holds those of another plan are added. A change without
-// victims whose asks all hold their places changes nothing, the version included.
+// another one. To the grants that an ask holds those of another plan are added. A decision without
+// victims whose asks all hold their places changes nothing, the version included. Of asks that share
+// a plan ([Decision.SharedBy]) each holds a grant of its own, and starts by itself.
 //
-// Errors wrap [ErrState] for the change of a refusal, and [ErrStale] for one of another
+// Errors wrap [ErrState] for a refusal, and [ErrStale] for a decision of another
 // version or cluster. Others name a victim that does not run or is named twice, an ask
 // that cannot be granted its node, a minimum out of range, or a job that has the name of an ask
-// while one of them holds grants ([ErrDuplicate]). Whether a change is lawful is not asked; see
+// while one of them holds grants ([ErrDuplicate]). Whether a decision is lawful is not asked; see
 // [Auditor].
-func (c *Cluster) Apply(ch Change) error {
+func (c *Cluster) Apply(d *Decision) error { return c.ApplyChange(d.Change()) }
+
+// ApplyChange is Apply for a change.
+func (c *Cluster) ApplyChange(ch Change) error {
 	switch v := ch.Version; {
 	case v == Version{}:
 		return fmt.Errorf("victims: plan for %q: %w: the decision has no plan to apply", ch.For, ErrState)

@@ -33,13 +33,13 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 	wrong := x.badChange(m, &ch)
 	held := func(at ChangePlace) bool { return x.m.tasks[at.Ask.Key].State == Granted }
 	if len(wrong) == 0 && len(ch.Victims) == 0 && !slices.ContainsFunc(ch.Places, func(at ChangePlace) bool { return !held(at) }) {
-		if err := x.c.Apply(ch); err != nil || x.c.Version() != x.version {
+		if err := x.c.ApplyChange(ch); err != nil || x.c.Version() != x.version {
 			t.Fatalf("nothing new is version %v, was %v: %v", x.c.Version(), x.version, err)
 		}
 		x.applied = append(x.applied, before)
 		return
 	}
-	if !x.judge(t, x.c.Apply(ch), `"`, wrong) { // it names the ask, or what is wrong with a place
+	if !x.judge(t, x.c.ApplyChange(ch), `"`, wrong) { // it names the ask, or what is wrong with a place
 		return
 	}
 	x.applied, x.m = append(x.applied, before), m

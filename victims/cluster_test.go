@@ -79,7 +79,7 @@ func apply(edit func(*Plan)) func(*Cluster) error {
 			Victims: []Victim{{Task: 0, Key: "run"}}, Version: c.Version(),
 		}
 		edit(p)
-		return c.Apply(p.Change())
+		return c.Apply(decided(p))
 	}
 }
 

@@ -46,7 +46,7 @@ func plan(t *testing.T, c *Cluster, key string, size int64, victims ...string) {
 		require.True(t, ok)
 		p.Victims = append(p.Victims, Victim{Task: id, Key: v})
 	}
-	require.NoError(t, c.Apply(p.Change()))
+	require.NoError(t, c.Apply(decided(p)))
 }
 
 func held(t *testing.T, c *Cluster, ask string) Grant {
@@ -175,7 +175,7 @@ func TestApply_OneName(t *testing.T) {
 		c := nodeOfEight(t)
 		apply := func(ch Change) error {
 			ch.Version = c.Version()
-			return c.Apply(ch)
+			return c.ApplyChange(ch)
 		}
 		require.NoError(t, apply(test.first))
 		before, version := lookAt(c).String(), c.Version()
@@ -197,11 +197,11 @@ func TestApply_OneName(t *testing.T) {
 	// Within one change, too, and whose grant it is counts if it is there already.
 	c := nodeOfEight(t)
 	moves.For, moves.Version = "x", c.Version()
-	require.EqualError(t, c.Apply(moves), ofJob)
+	require.EqualError(t, c.ApplyChange(moves), ofJob)
 	job.Version = c.Version()
-	require.NoError(t, c.Apply(job))
+	require.NoError(t, c.ApplyChange(job))
 	member := Change{For: "x-1", Version: c.Version(), Places: places("x-1")}
-	require.EqualError(t, c.Apply(member), `victims: plan for "x-1": grant of "x-1": it holds another one, on node "n": wrong state`)
+	require.EqualError(t, c.ApplyChange(member), `victims: plan for "x-1": grant of "x-1": it holds another one, on node "n": wrong state`)
 }
 
 // TestMarked shows who is to be told again to stop: as long as it is marked, the oldest first, and
@@ -217,7 +217,7 @@ func TestMarked(t *testing.T) {
 	require.Empty(t, marked())
 	apply := func(at time.Time, key string) {
 		id, _ := c.Lookup(key)
-		require.NoError(t, c.Apply(Change{
+		require.NoError(t, c.ApplyChange(Change{
 			For: "ask " + key, Version: c.Version(), At: at, Victims: []Victim{{Task: id, Key: key}},
 			Places: []ChangePlace{{Ask: &Ask{Key: "ask " + key, Queue: 2}, Node: 1}},
 		}))
@@ -265,8 +265,8 @@ func TestPlanChange(t *testing.T) {
 		Victims: []Victim{{Task: id, Key: "v1"}},
 	}
 	other := c.Clone()
-	require.NoError(t, c.Apply(p.Change()))
-	require.NoError(t, other.Apply(p.Change()))
+	require.NoError(t, c.Apply(decided(p)))
+	require.NoError(t, other.Apply(decided(p)))
 	require.Equal(t, lookAt(c).String(), lookAt(other).String())
 }
 

@@ -252,8 +252,9 @@ type Decision struct {
 	Outcome Outcome
 	Plan    Plan    // unless Refused
 	Refusal Refusal // if Refused
-	// SharedBy has the keys of asks that share the plan, as members of its Ask, in their order.
-	SharedBy []string
+	// SharedBy are the asks that share the plan, as members of its Ask, in their order. Each
+	// holds a grant of its own, and starts by itself.
+	SharedBy []Ask
 
 	counts uncounted // of the refusal
 	sizes  []int64   // of the ask, its members and victims

@@ -183,7 +183,7 @@ func TestDescribe_AfterTheVictims(t *testing.T) {
 	f.task("v", "a", "n1", 4)
 	d := f.decide(&victims.Planner{}, f.ask("x", "b", 4))
 	before := d.Describe(f.c)
-	require.NoError(t, f.c.Apply(d.Plan.Change()))
+	require.NoError(t, f.c.Apply(d))
 	require.NoError(t, f.c.RemoveTask("v"))
 	f.task("other", "b", "n1", 1)
 	require.Equal(t, before, d.Describe(f.c))

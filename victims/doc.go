@@ -16,7 +16,7 @@
 //		return err // something is wrong with the ask itself
 //	}
 //	if d.Outcome != victims.Refused {
-//		err = cluster.Apply(d.Plan.Change()) // grants the ask its place, marks the victims
+//		err = cluster.Apply(&d) // grants the ask its place, marks the victims
 //	}
 //
 // Then stop the victims, call [Cluster.RemoveTask] as each goes, and [Cluster.Start] the

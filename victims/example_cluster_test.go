@@ -39,7 +39,7 @@ func ExampleCluster_Cancel() {
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	check(cluster.Apply(d.Plan.Change()))
+	check(cluster.Apply(&d))
 
 	g, _ := cluster.Grant("web-1")
 	fmt.Println("web-1 waits for", g.Leaving, "and is ready:", g.Ready)
@@ -78,14 +78,14 @@ func ExampleCluster_Clone() {
 	ask := exampleAsk(clone, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	fmt.Println("applied:", cluster.Apply(d.Plan.Change()))
+	fmt.Println("applied:", cluster.Apply(&d))
 
 	// The original has changed. The clone is brought up to date in its own memory.
 	clone.CopyFrom(cluster)
 	ask = exampleAsk(clone, "web-2", 3000)
 	check(planner.Decide(&d, &ask, exampleNow))
 	check(cluster.RemoveTask("index"))
-	fmt.Println("applied:", cluster.Apply(d.Plan.Change()))
+	fmt.Println("applied:", cluster.Apply(&d))
 	// Output:
 	// applied: <nil>
 	// applied: victims: plan for "web-2" made for version 8, not 9: cluster has changed
@@ -105,7 +105,7 @@ func ExampleCluster_SetBudget() {
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	check(cluster.Apply(d.Plan.Change()))
+	check(cluster.Apply(&d))
 	b, _ := cluster.Budget("trainers")
 	fmt.Println(d.Plan.Victims[0].Key, "may stop, and then", b.Left, "more")
 	// Output:
@@ -140,7 +140,7 @@ func ExampleCluster_Refuse() {
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	check(cluster.Apply(d.Plan.Change()))
+	check(cluster.Apply(&d))
 	victim := d.Plan.Victims[0].Key
 	fmt.Println(victim, "shall stop")
 

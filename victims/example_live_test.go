@@ -38,7 +38,7 @@ func ExamplePlanner_observe() {
 		ask := exampleAsk(cluster, fmt.Sprint("web-", key), size)
 		check(planner.Decide(&d, &ask, now))
 		if d.Outcome != victims.Refused {
-			check(cluster.Apply(d.Plan.Change()))
+			check(cluster.Apply(&d))
 		}
 		for q := range queue.ID(tree.Len()) { // with what is granted, and without what is leaving
 			if least, ok := tree.Guaranteed(q).Bound(cpu); ok && tree.Effective(nil, q)[cpu] < least {

@@ -49,7 +49,7 @@ func ExampleCluster_Save() {
 	ask := victims.Ask{Key: "chat", Queue: serve, Size: resources.Vector{4}}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
-	check(cluster.Apply(d.Plan.Change()))
+	check(cluster.Apply(&d))
 
 	var file bytes.Buffer
 	check(cluster.Save(&file))

@@ -138,7 +138,7 @@ func ExampleCluster_Apply() {
 
 	decide("web-1")
 	version := cluster.Version()
-	check(cluster.Apply(d.Plan.Change()))
+	check(cluster.Apply(&d))
 	decide("web-2")
 
 	check(cluster.Undo())
@@ -162,7 +162,7 @@ func ExampleCluster_Start() {
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	check(cluster.Apply(d.Plan.Change())) // train is told to stop
+	check(cluster.Apply(&d)) // train is told to stop
 
 	check(planner.Decide(&d, &ask, exampleNow))
 	fmt.Println(d.Outcome, d.Refusal.Reason)

@@ -97,9 +97,9 @@ func TestSetGuarantees(t *testing.T) {
 	require.Equal(t, Preempts, stale.Outcome)
 
 	require.NoError(t, c.SetGuarantees(shares), "a change, even to the same")
-	require.ErrorIs(t, c.Apply(stale.Plan.Change()), ErrStale)
+	require.ErrorIs(t, c.Apply(&stale), ErrStale)
 	require.NoError(t, p.Decide(&d, &ask, now))
-	require.NoError(t, c.Apply(d.Plan.Change()))
+	require.NoError(t, c.Apply(&d))
 
 	a, _ := c.Tree().Lookup("root.team.a")
 	require.NoError(t, c.SetGuaranteed(a, resources.Limit{}))

@@ -24,3 +24,6 @@ func seedDraws(f *testing.F) {
 		f.Add(seed)
 	}
 }
+
+// decided returns a plan as a decision.
+func decided(p *Plan) *Decision { return &Decision{Outcome: Preempts, Plan: *p} }

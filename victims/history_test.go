@@ -228,7 +228,7 @@ func (c *chronicle) decide() {
 		})
 	}
 	before := c.potential()
-	require.NoError(c.t, c.cluster.Apply(d.Plan.Change()))
+	require.NoError(c.t, c.cluster.Apply(&d))
 	after := c.potential()
 	switch {
 	case d.Outcome == victims.Preempts && ask.RequiredNode == "":

@@ -28,8 +28,8 @@ func TestForeignPlan(t *testing.T) {
 	c, other := tableCluster(t), tableCluster(t)
 	require.Equal(t, c.Version().String(), other.Version().String())
 	require.NotEqual(t, true, c.Version() == other.Version())
-	require.ErrorIs(t, c.Apply(planFor(other).Change()), ErrStale)
-	require.NoError(t, c.Apply(planFor(c).Change()))
+	require.ErrorIs(t, c.Apply(decided(planFor(other))), ErrStale)
+	require.NoError(t, c.Apply(decided(planFor(c))))
 }
 
 // TestClonePlan shows when a plan for a cluster applies to its clone, and the
@@ -53,7 +53,7 @@ func TestClonePlan(t *testing.T) {
 		{name: "both changed alike", first: func(c, clone *Cluster) { change(c); change(clone) }, onClone: true, want: ErrStale},
 		{name: "both changed alike, the other way", first: func(c, clone *Cluster) { change(c); change(clone) }, want: ErrStale},
 		{name: "a what-if on the clone, undone", onClone: true, first: func(_, clone *Cluster) {
-			require.NoError(t, clone.Apply(planFor(clone).Change()))
+			require.NoError(t, clone.Apply(decided(planFor(clone))))
 			require.NoError(t, clone.Undo())
 		}},
 		{name: "a clone that was copied into anew", onClone: true, first: func(c, clone *Cluster) {
@@ -76,7 +76,7 @@ func TestClonePlan(t *testing.T) {
 			if tt.after != nil {
 				tt.after(c, clone)
 			}
-			require.ErrorIs(t, to.Apply(p.Change()), tt.want)
+			require.ErrorIs(t, to.Apply(decided(p)), tt.want)
 		})
 	}
 }

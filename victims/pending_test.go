@@ -103,7 +103,7 @@ func said(t *rapid.T, c *victims.Cluster, d *victims.Decision) string {
 }
 
 func carryOut(t *rapid.T, c *victims.Cluster, key string, d *victims.Decision) {
-	require.NoError(t, c.Apply(d.Plan.Change()))
+	require.NoError(t, c.Apply(d))
 	if d.Outcome == victims.Fits {
 		require.NoError(t, startAnyway(c, key, d.Plan.At))
 	}
@@ -134,7 +134,7 @@ func TestPending(t *testing.T) {
 			require.NoError(t, err)
 			keys = append(keys, fmt.Sprint(d.Plan.Ask.Key, " ", d.Outcome))
 			if d.Outcome != victims.Refused {
-				require.NoError(t, f.c.Apply(d.Plan.Change()))
+				require.NoError(t, f.c.Apply(d))
 				require.NoError(t, f.c.Start(d.Plan.Ask.Key, now))
 			}
 		}

@@ -43,8 +43,8 @@ func (x largeAsk) auditedWith(t *testing.T, s *workload.Subject) *victims.Decisi
 	}
 	c, p := s.Planner.Cluster, &s.Decision.Plan
 	a := victims.Auditor{Cluster: c, Options: s.Planner.Options}
-	require.Empty(t, a.Audit(nil, decided(p), workload.Now), "%v: proof %v, %#v", x, p.Proof, x.h)
-	require.NoError(t, c.Apply(p.Change()), "%v", x)
+	require.Empty(t, a.Audit(nil, &s.Decision, workload.Now), "%v: proof %v, %#v", x, p.Proof, x.h)
+	require.NoError(t, c.Apply(&s.Decision), "%v", x)
 	require.NoError(t, c.Undo())
 	return &s.Decision
 }

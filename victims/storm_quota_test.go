@@ -47,7 +47,7 @@ func (h *history) enforce() event {
 	e := quota.Enforcer{Cluster: h.cluster, Order: of(h.T, "order", []quota.Order{quota.DefaultOrder, quota.ClosestMatch, quota.Pack})}
 	var o quota.Outcome
 	h.must(e.Enforce(&o, quota.Quota{Queue: id, Max: limit}, h.o.Now))
-	h.must(h.cluster.Apply(o.Change()))
+	h.must(h.cluster.ApplyChange(o.Change()))
 	var keys []string
 	for _, v := range o.Victims {
 		keys = append(keys, v.Key)

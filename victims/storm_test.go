@@ -241,7 +241,7 @@ func (h *history) decide(i int) event {
 		return event{told: fmt.Sprintf("%s fits %s", a.Key, node)}
 	}
 
-	h.must(h.cluster.Apply(h.d.Plan.Change()))
+	h.must(h.cluster.Apply(&h.d))
 	h.w.Grants = append(h.w.Grants, world.Grant{Ask: a, Node: node})
 	if h.d.Outcome == victims.Waits {
 		return event{told: fmt.Sprintf("%s waits for %s", a.Key, node)}

@@ -166,12 +166,12 @@ func (l *load) answer(d *victims.Decision) {
 	if d.Outcome == victims.Refused {
 		return
 	}
-	ch, places := d.Plan.Change(), ""
+	ch, places := d.Change(), ""
 	for _, at := range ch.Places {
 		places += " " + l.c.NodeName(at.Node)
 	}
 	l.note(d.Plan.Ask.Key, d.Outcome, places, ch.Victims)
-	must(l.c.Apply(ch))
+	must(l.c.ApplyChange(ch))
 }
 
 // note adds an answer to the digest of all.

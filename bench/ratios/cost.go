@@ -100,7 +100,7 @@ func (r *report) others() {
 	var found []victims.Violation
 	measure("audit of a plan", func() { found = auditor.Audit(found[:0], &s.Decision, workload.Now) })
 	measure("plan applied and undone", func() {
-		must(c.Apply(s.Decision.Plan.Change()))
+		must(c.Apply(&s.Decision))
 		must(c.Undo())
 	})
 	x := workload.NewChurn(s)

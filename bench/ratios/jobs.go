@@ -54,7 +54,7 @@ func (x *team) inTurn() {
 		if x.asks.Decision.Outcome == victims.Refused {
 			break
 		}
-		must(x.planner.Cluster.Apply(x.asks.Decision.Plan.Change()))
+		must(x.planner.Cluster.Apply(&x.asks.Decision))
 		x.victims += len(x.asks.Decision.Plan.Victims)
 		x.served++
 	}

@@ -45,7 +45,7 @@ func (r *report) loop(section *section) {
 			if d.Outcome == victims.Refused {
 				break // the queue has its guarantee
 			}
-			must(c.Apply(d.Plan.Change()))
+			must(c.Apply(d))
 			for _, v := range d.Plan.Victims {
 				must(c.RemoveTask(v.Key))
 			}

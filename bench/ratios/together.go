@@ -79,7 +79,7 @@ func (x *crowd) oneByOne() {
 			must(x.single.Decision.Count()) // refusals of Together are counted
 			continue
 		}
-		must(x.planner.Cluster.Apply(x.single.Decision.Plan.Change()))
+		must(x.planner.Cluster.Apply(&x.single.Decision))
 		x.victims += len(x.single.Decision.Plan.Victims)
 		x.served++
 	}

@@ -70,11 +70,11 @@ func (p *program) bigAsk(n *bigCount, h workload.Hard, c *victims.Cluster, k int
 	}
 	n.plans++
 	plan := &s.Decision.Plan
-	if v := auditorOfAsks(&s.Planner).Audit(nil, &victims.Decision{Plan: *plan}, workload.Now); len(v) > 0 {
+	if v := auditorOfAsks(&s.Planner).Audit(nil, &s.Decision, workload.Now); len(v) > 0 {
 		n.unlawful++
 		p.print("UNLAWFUL %#v k=%d proof %v victims %d: %.200s\n", h, k, plan.Proof, len(plan.Victims), fmt.Sprint(v))
 	}
-	if err := c.Apply(plan.Change()); err != nil {
+	if err := c.Apply(&s.Decision); err != nil {
 		n.unapplied++
 		p.print("NOT APPLIED %#v k=%d: %v\n", h, k, err)
 		return nil

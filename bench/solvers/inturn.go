@@ -61,7 +61,7 @@ func askInTurn(s *workload.Subject, members int) (t turn, err error) {
 			t.took = cpu() - start
 			return t, nil
 		}
-		if err := s.Planner.Cluster.Apply(s.Decision.Plan.Change()); err != nil {
+		if err := s.Planner.Cluster.Apply(&s.Decision); err != nil {
 			return t, err
 		}
 	}

@@ -128,7 +128,7 @@ func (s *scheduler) lower(q queue.ID) error {
 	if err := s.enforcer.Enforce(o, quota.Quota{Queue: q, Max: s.cluster.Tree().Max(q)}, s.now); err != nil {
 		return err
 	}
-	if err := s.cluster.Apply(o.Change()); err != nil {
+	if err := s.cluster.ApplyChange(o.Change()); err != nil {
 		return err
 	}
 	for _, v := range o.Victims {
@@ -147,7 +147,7 @@ func (s *scheduler) place() (wrong error) {
 			continue
 		}
 		if d.Outcome != victims.Refused {
-			if err := s.cluster.Apply(d.Plan.Change()); err != nil {
+			if err := s.cluster.Apply(d); err != nil {
 				return err
 			}
 			for _, v := range d.Plan.Victims {

@@ -302,7 +302,7 @@ func (x *batchPlayer) decide(i int32) error {
 	plan := &x.decision.Plan
 	x.violations = x.auditor.Audit(x.violations[:0], &x.decision, instant(x.now))
 	x.figures.Laws.audited(w.Name, x.violations)
-	if err := x.cluster.Apply(plan.Change()); err != nil {
+	if err := x.cluster.Apply(&x.decision); err != nil {
 		return err
 	}
 	if err := x.stop(plan); err != nil {

@@ -67,7 +67,7 @@ func (x *player) carryOut(i int32, held bool) error {
 	p, plan := &x.pods[i], &x.decision.Plan
 	x.violations = x.auditor.Audit(x.violations[:0], &x.decision, instant(x.now))
 	x.figures.Laws.audited(p.Name, x.violations)
-	if err := x.apply(plan); err != nil {
+	if err := x.apply(); err != nil {
 		return err
 	}
 	x.figures.used(x.cluster.Tree())
@@ -89,10 +89,10 @@ func (x *player) carryOut(i int32, held bool) error {
 	return x.cluster.Start(p.Name, instant(x.now))
 }
 
-// apply applies a plan. One with victims is watched.
-func (x *player) apply(plan *victims.Plan) error {
-	if len(plan.Victims) == 0 {
-		return x.cluster.Apply(plan.Change())
+// apply applies the decision. A plan with victims is watched.
+func (x *player) apply() error {
+	if len(x.decision.Plan.Victims) == 0 {
+		return x.cluster.Apply(&x.decision)
 	}
-	return x.watch.plan(func() error { return x.cluster.Apply(plan.Change()) })
+	return x.watch.plan(func() error { return x.cluster.Apply(&x.decision) })
 }

@@ -52,7 +52,7 @@ func main() {
 	check(planner.Decide(&d, &ask, now))
 	fmt.Print(d.Describe(cluster))
 
-	check(cluster.Apply(d.Plan.Change()))
+	check(cluster.Apply(&d))
 	for _, v := range d.Plan.Victims {
 		check(cluster.RemoveTask(v.Key)) // once it has gone
 	}
@@ -98,7 +98,7 @@ func main() {
 	var out quota.Outcome
 	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
 		check(enforcer.Enforce(&out, quota.Quota{Queue: q, Max: cluster.Tree().Max(q)}, now))
-		check(cluster.Apply(out.Change())) // then stop out.Victims
+		check(cluster.ApplyChange(out.Change())) // then stop out.Victims
 		check(timing.End(q, now))
 		fmt.Println(out.Summary(cluster))
 	}

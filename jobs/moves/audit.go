@@ -121,7 +121,7 @@ func (x *judge) all(a *Auditor, plan *Plan, rest func(*victims.Cluster) []victim
 		return x.out
 	}
 	own := a.aside.Of(c)
-	if err := own.Apply(plan.AddTo(victims.Change{For: x.charge.Ask.Key, Version: own.Version(), At: x.charge.Now})); err != nil {
+	if err := own.ApplyChange(plan.AddTo(victims.Change{For: x.charge.Ask.Key, Version: own.Version(), At: x.charge.Now})); err != nil {
 		x.fault(finding.LawPlaced, &moves[0])
 		return x.out
 	}

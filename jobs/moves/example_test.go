@@ -51,7 +51,7 @@ func Example() {
 	fmt.Print(plan.Describe(c), d.Describe(c))
 
 	// Stop b1, start it again on n2 as "b1+", and start a1 once b1 has gone.
-	if err := c.Apply(plan.AddTo(d.Plan.Change())); err != nil {
+	if err := c.ApplyChange(plan.AddTo(d.Change())); err != nil {
 		panic(err)
 	}
 	fmt.Println(c.RemoveTask("b1"), c.Start("b1+", now), c.Start("a1", now))

@@ -101,7 +101,7 @@ func propertyJob(t *rapid.T) {
 	if d.Outcome == victims.Preempts && without.Outcome == victims.Preempts {
 		require.LessOrEqual(t, len(d.Plan.Victims), len(without.Plan.Victims), say)
 	}
-	require.NoError(t, c.Apply(plan.AddTo(d.Plan.Change())))
+	require.NoError(t, c.ApplyChange(plan.AddTo(d.Change())))
 }
 
 var jobKinds = map[string]int{}
@@ -142,7 +142,7 @@ func TestDecideJob_Rack(t *testing.T) {
 	for _, at := range d.Plan.Places {
 		require.Contains(t, []string{"n3", "n4"}, at.NodeName)
 	}
-	require.NoError(t, c.Apply(plan.AddTo(d.Plan.Change())))
+	require.NoError(t, c.ApplyChange(plan.AddTo(d.Change())))
 	require.NoError(t, c.RemoveTask("b3"))
 	started, err := c.StartReady(world.Epoch, nil)
 	require.NoError(t, err)

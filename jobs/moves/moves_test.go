@@ -37,7 +37,7 @@ func TestDecide_Fragments(t *testing.T) {
 	audit := moves.Auditor{Asks: &victims.Auditor{Cluster: c}, Options: p.Options}
 	require.Empty(t, audit.Audit(&d.Plan, &d.Decision.Plan, world.Epoch))
 
-	require.NoError(t, c.Apply(d.change()))
+	require.NoError(t, c.ApplyChange(d.change()))
 	require.NoError(t, c.RemoveTask("b1"))
 	require.NoError(t, c.Start("b1+", world.Epoch))
 	require.NoError(t, c.Start("a1", world.Epoch))
@@ -112,7 +112,7 @@ func (d *decision) make(p *moves.Planner, ask *victims.Ask, now time.Time) (err 
 	return err
 }
 
-func (d *decision) change() victims.Change { return d.AddTo(d.Decision.Plan.Change()) }
+func (d *decision) change() victims.Change { return d.AddTo(d.Decision.Change()) }
 
 // Describe says who moves, and then the rest.
 func (d *decision) Describe(c *victims.Cluster) string {
@@ -241,7 +241,7 @@ func propertyMoves(t *rapid.T) {
 	}
 	require.Equal(t, want.OptedOut, optedOut, say())
 	if d.Outcome != victims.Refused {
-		require.NoError(t, c.Apply(d.change()))
+		require.NoError(t, c.ApplyChange(d.change()))
 	}
 }
 

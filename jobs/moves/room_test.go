@@ -130,7 +130,7 @@ func TestDecide_KeyInUse(t *testing.T) {
 		d := decideAsk(t, &p, world.Ask{Key: test.ask, Queue: "root.a", Size: gpu(4)})
 		require.Len(t, d.Moves, 1, d.Describe(c))
 		require.Equal(t, test.want, d.Moves[0].Ask.Key)
-		require.NoError(t, c.Apply(d.change()))
+		require.NoError(t, c.ApplyChange(d.change()))
 	}
 	// Two movers of one plan do not get the same.
 	c := townOf(t, 0, 8, 8, nodesOf(6, 4), world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)}, world.Task{Key: "b1+", Queue: "root.b", Node: "n1", Size: gpu(2)})
@@ -140,7 +140,7 @@ func TestDecide_KeyInUse(t *testing.T) {
 	require.Len(t, d.Moves, 2, d.Describe(c))
 	require.Equal(t, "b1++", d.Moves[0].Ask.Key)
 	require.Equal(t, "b1+++", d.Moves[1].Ask.Key)
-	require.NoError(t, c.Apply(d.change()))
+	require.NoError(t, c.ApplyChange(d.change()))
 }
 
 // Nobody of a gang goes to the node that is freed, and the auditor says so.

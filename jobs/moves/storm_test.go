@@ -62,7 +62,7 @@ func propertyCalm(t *rapid.T) {
 		}
 		phi, placed := potential(c), c.TaskLen()
 		change := d.change()
-		require.NoError(t, c.Apply(change))
+		require.NoError(t, c.ApplyChange(change))
 		waiting = append(waiting[:i:i], waiting[i+1:]...)
 		for _, v := range d.Decision.Plan.Victims {
 			task := c.Task(v.Task)

@@ -39,7 +39,7 @@ func TestVerbs_Moves(t *testing.T) {
 				d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(8)})
 				require.Len(t, d.Moves, 1)
 				require.Len(t, d.Decision.Plan.Victims, 1)
-				require.NoError(t, c.Apply(d.change()))
+				require.NoError(t, c.ApplyChange(d.change()))
 				require.Equal(t, [2]string{"n2", ""}, [2]string{movesTo(c, "mover"), movesTo(c, "slow")})
 				require.NoError(t, test.mover(c))
 				if saved {

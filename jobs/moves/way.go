@@ -59,7 +59,7 @@ func (w *way) trial(n victims.NodeID, m *Plan) (decided bool, err error) {
 		return false, nil
 	}
 	c := w.aside.Of(w.c)
-	if c.Apply(m.AddTo(victims.Change{For: w.ask.Key, Version: c.Version()})) != nil {
+	if c.ApplyChange(m.AddTo(victims.Change{For: w.ask.Key, Version: c.Version()})) != nil {
 		w.proven = false
 		return false, nil
 	}

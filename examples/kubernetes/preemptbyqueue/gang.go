@@ -209,13 +209,12 @@ func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, lin
 		return g.inTurn(ctx, try, "the plan for the group is refused: "+status.Message())
 	}
 	c.settle(places, time.Now())
-	change := plan.Change()
-	e := g.eviction(change.Places)
-	if err := c.cluster.Apply(change); err != nil {
+	e := g.eviction()
+	if err := c.cluster.Apply(&c.jobDecision); err != nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
 	}
-	c.setMinimum(change.For)
-	return g.told(e, change.Victims, line)
+	c.setMinimum(plan.Ask.Key)
+	return g.told(e, plan.Victims, line)
 }
 
 // told tells of grants that the cluster has, and has the victims evicted. The condition begins
@@ -294,13 +293,14 @@ func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc, of 
 }
 
 // eviction returns what is to be done for a plan that is not applied yet.
-func (g *gang) eviction(granted []victims.ChangePlace) *eviction {
+func (g *gang) eviction() *eviction {
 	c := g.plugin.core
 	plan := &c.jobDecision.Plan
-	e := &eviction{note: c.entitlement(granted[0].Ask), kind: string(fwk.PodGroupKeyType), uid: g.uid}
-	for _, a := range granted {
-		e.pods = append(e.pods, g.pods[a.Ask.Key].DeepCopy())
-		e.keys = append(e.keys, a.Ask.Key)
+	first := plan.Ask.MemberAsk(plan.Places[0].Member)
+	e := &eviction{note: c.entitlement(&first), kind: string(fwk.PodGroupKeyType), uid: g.uid}
+	for _, at := range plan.Places {
+		e.pods = append(e.pods, g.pods[at.Key].DeepCopy())
+		e.keys = append(e.keys, at.Key)
 	}
 	e.addAll(g.plugin.handle, plan.Victims)
 	return e

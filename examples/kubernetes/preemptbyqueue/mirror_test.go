@@ -203,7 +203,7 @@ func (h *history) decide(t *rapid.T) {
 		require.NotEqual(t, victims.Unlawful, d.Refusal.Reason)
 		return
 	}
-	require.NoError(t, h.core.cluster.Apply(d.Plan.Change()))
+	require.NoError(t, h.core.cluster.Apply(d))
 	h.core.given(ask.Key)
 	for i := range d.Plan.Victims {
 		h.marked[d.Plan.Victims[i].Key] = true

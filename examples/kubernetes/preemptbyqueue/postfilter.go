@@ -153,8 +153,8 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 	if c.cycle.took { // whoever was to tell them may fail
 		e.addMarked(pl.handle, c.cluster, d.Plan.Places[0].Node)
 	}
-	change := (&moves.Plan{Moves: c.cycle.moves}).AddTo(d.Plan.Change())
-	if err := c.cluster.Apply(change); err != nil {
+	change := (&moves.Plan{Moves: c.cycle.moves}).AddTo(d.Change())
+	if err := c.cluster.ApplyChange(change); err != nil {
 		return nil, fwk.AsStatus(err)
 	}
 	c.promiseMoves(now)

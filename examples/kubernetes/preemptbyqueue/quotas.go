@@ -184,7 +184,7 @@ func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
 	if c.args.DryRun || len(o.Victims) == 0 {
 		return nil
 	}
-	if err := fresh.cluster.Apply(o.Change()); err != nil {
+	if err := fresh.cluster.ApplyChange(o.Change()); err != nil {
 		c.log.Error(err, "Max not enforced")
 		return nil
 	}

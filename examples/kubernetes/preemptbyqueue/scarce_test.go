@@ -179,7 +179,7 @@ func TestOrphans(t *testing.T) {
 	outcome, _ := w.decide(t)
 	require.Equal(t, victims.Preempts, outcome)
 	c := w.core
-	require.NoError(t, c.cluster.Apply(c.decision.Plan.Change()))
+	require.NoError(t, c.cluster.Apply(&c.decision))
 	c.given(key(w.ask))
 	require.True(t, c.granted.has(key(w.ask)))
 	w.nodes = w.nodes[1:]

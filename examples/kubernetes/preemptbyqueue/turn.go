@@ -71,7 +71,7 @@ func (g *gang) planInTurn(ctx context.Context, e *eviction) (of []victims.Victim
 		if len(e.keys) == 0 {
 			e.note = c.entitlement(&ask)
 		}
-		if err := c.cluster.Apply(plan.Change()); err != nil {
+		if err := c.cluster.Apply(&c.decision); err != nil {
 			return nil, err
 		}
 		e.keys, e.pods, of = append(e.keys, ask.Key), append(e.pods, pod.DeepCopy()), append(of, plan.Victims...)

@@ -131,9 +131,9 @@ func (r *runner) follow(asked *Asked, then Then) error {
 	case victims.Fits:
 		return r.runNow(&d.Plan)
 	case victims.Waits:
-		return r.cluster.Apply(d.Plan.Change())
+		return r.cluster.Apply(d)
 	case victims.Preempts:
-		if err := r.cluster.Apply(m.AddTo(d.Plan.Change())); err != nil || then == ThenLeave {
+		if err := r.cluster.ApplyChange(m.AddTo(d.Change())); err != nil || then == ThenLeave {
 			return err
 		}
 		if err := r.startMoved(m); err != nil {

@@ -333,7 +333,7 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 		}
 		return nil
 	}
-	err := r.cluster.Apply(m.AddTo(p.Change()))
+	err := r.cluster.ApplyChange(m.AddTo(d.Change()))
 	if err == nil { // the document says what a job needs
 		err = r.cluster.SetMinMembers(p.Ask.Key, r.doc.jobMinimum(p.Ask.Key))
 	}

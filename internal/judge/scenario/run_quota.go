@@ -140,7 +140,7 @@ func (r *runner) dismiss(o *quota.Outcome, then Then) error {
 		return nil
 	}
 	// Applying takes the victims off their budgets, also if they leave at once.
-	if err := r.cluster.Apply(o.Change()); err != nil || then == ThenLeave {
+	if err := r.cluster.ApplyChange(o.Change()); err != nil || then == ThenLeave {
 		return err
 	}
 	for _, v := range o.Victims {

@@ -81,7 +81,7 @@ func (x *Churn) run() error {
 		return fmt.Errorf("workload: churn without a plan: %v", outcome)
 	}
 	plan := &x.subject.Decision.Plan
-	if err := x.cluster.Apply(plan.Change()); err != nil {
+	if err := x.cluster.Apply(&x.subject.Decision); err != nil {
 		return err
 	}
 	x.stopped = x.stopped[:0]
