@@ -44,7 +44,7 @@ func ExamplePending_elastic() {
 			check(err)
 			fmt.Println(d.Summary(cluster))
 			if d.Outcome != victims.Refused {
-				check(cluster.Apply(d.Plan.Change()))
+				check(cluster.Apply(d))
 			}
 		}
 		started, err := cluster.StartReady(now, nil)

@@ -60,7 +60,7 @@ func ExamplePending_hold() {
 	look := func() {
 		for d, err := range waiting.Decide(now) {
 			check(err)
-			check(cluster.Apply(d.Plan.Change()))
+			check(cluster.Apply(d))
 		}
 		started, err := cluster.StartReady(now, nil)
 		check(err)
