@@ -39,7 +39,7 @@ func (s *Search) Improve(p *Problem, taken []int32, steps int) {
 	}
 	x.keep()
 	x.untakeAll()
-	begun := a.Total
+	x.begun = a.Total
 	if !x.tighten() {
 		return
 	}
@@ -47,7 +47,7 @@ func (s *Search) Improve(p *Problem, taken []int32, steps int) {
 	x.improve(steps / 2)
 	x.levels = false
 	x.improve(steps)
-	if s.Order.CompareTotals(&a.Total, &begun) < 0 {
+	if s.Order.CompareTotals(&a.Total, &x.begun) < 0 {
 		s.Host.Offer(p, a)
 	}
 }

@@ -49,6 +49,7 @@ type solver struct {
 	totals    []cost.Total // those before each unit that branch has taken
 
 	now    cost.Total  // of a set that is considered
+	begun  cost.Total  // of the set that is improved
 	limit  *cost.Total // what a set may cost
 	answer Answer
 	levels bool // sets of the same levels as the best are of no interest
