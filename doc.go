@@ -78,7 +78,8 @@
 //
 // A jobs.Pending holds asks and jobs that wait, and decides those for which that may help. The
 // program examples/minischeduler does all of it, with quotas. To begin beside a live scheduler
-// see docs/beside-a-live-scheduler.md; to share over several clusters see
+// see docs/beside-a-live-scheduler.md; when nodes fail and victims are slow,
+// docs/production.md; to share over several clusters see
 // docs/several-clusters.md.
 //
 // # What no compiler sees
@@ -220,7 +221,7 @@
 //
 // # Words
 //
-// docs/coming-from.md says what others call these things.
+// docs/words.md says what they mean, docs/coming-from.md what others call these things.
 //
 // # What is not here, on purpose
 //

@@ -43,6 +43,29 @@ func frozen(t *testing.T, name string, save func(*bytes.Buffer) error) string {
 	return string(text)
 }
 
+// TestSaved_Versions: there is a file of each version up to that of today, and it can be read. A
+// text of a later one cannot, and the error says what can. (docs/production.md, An upgrade.)
+func TestSaved_Versions(t *testing.T) {
+	var today bytes.Buffer
+	require.NoError(t, savedCluster(t).Save(&today))
+	var last int
+	_, err := fmt.Sscanf(today.String(), "preempt cluster %d\n", &last)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, last, 3)
+	for version := 1; version <= last; version++ {
+		text, err := os.ReadFile(filepath.Join("testdata", "saved", fmt.Sprintf("host-%d.txt", version)))
+		require.NoError(t, err, "write it by -freeze, before the format changes again")
+		require.True(t, strings.HasPrefix(string(text), fmt.Sprintf("preempt cluster %d\n", version)))
+		file := bufio.NewReader(bytes.NewReader(text))
+		c, err := victims.Load(file)
+		require.NoError(t, err)
+		require.NoError(t, quota.NewTiming(c.Tree()).Load(file))
+		require.NotZero(t, c.TaskLen())
+	}
+	_, err = victims.Load(strings.NewReader(fmt.Sprintf("preempt cluster %d\n", last+1)))
+	require.ErrorContains(t, err, fmt.Sprintf(`"preempt cluster %d", want "preempt cluster %d" or less`, last+1, last))
+}
+
 // TestSaved_Host reads a scheduler with all that there can be. It is what its steps build
 // today; what it is asked it answers alike, and it can go on.
 func TestSaved_Host(t *testing.T) {

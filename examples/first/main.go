@@ -41,6 +41,11 @@ func main() {
 		panic(err)
 	}
 	fmt.Print(d.Describe(cluster))
+	switch d.Outcome {
+	case victims.Refused: // ask again when d.Refusal.Help says
+	case victims.Fits, victims.Waits, victims.Preempts:
+		must(0, cluster.Apply(d.Plan.Change())) // then stop d.Plan.Victims
+	}
 }
 
 func must[T any](v T, err error) T {
