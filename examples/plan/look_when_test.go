@@ -36,7 +36,7 @@ func TestLook_When(t *testing.T) {
 	require.Equal(t, &whenLook{
 		Starts: "in 1h0m0s, at 2026-01-01T01:00:00Z, if nobody else starts before: fits on n1, after etl-1, etl-2",
 		Sooner: []string{
-			"one more node like n1: fits on one-more", "guaranteed cpu of root.prod by 1m more: plan on n1, stops etl-3",
+			"one more node like n1: fits on one-more", "guaranteed cpu of root.prod by 1 more: plan on n1, stops etl-3",
 		},
 	}, whenLookOf(all[0]))
 

@@ -19,13 +19,14 @@ import (
 )
 
 // A Sooner is a change after which the request has a place now: it fits, or there
-// is a plan for it. One unit less was decided, too, and does not do.
+// is a plan for it. The amount is a whole number of units, the largest that people use for which
+// one unit less does not do. Both were decided.
 type Sooner struct {
 	Change string           `json:"change"` // node, guaranteed, max, quota-min, quota-max or budget
 	Of     string           `json:"of"`     // the node that it is like, or the queue or budget
 	Type   string           `json:"type,omitempty"`
 	By     string           `json:"by"`
-	Unit   string           `json:"unit"` // the smallest step
+	Unit   string           `json:"unit"`
 	Then   *scenario.Result `json:"then"`
 }
 
@@ -43,7 +44,7 @@ func (a *again) sooner(w *Waiting) error {
 	levers := a.levers(w)
 	for i := range levers {
 		l := &levers[i]
-		by, r, err := a.pull(l, w)
+		by, unit, r, err := a.pull(l, w)
 		if errors.Is(err, errEffort) {
 			w.Untried = len(levers) - i
 			return nil
@@ -56,15 +57,15 @@ func (a *again) sooner(w *Waiting) error {
 		}
 		s := Sooner{Change: l.change, Of: l.of, Type: l.kind, By: fmt.Sprint(by), Unit: "1", Then: r}
 		if l.kind != "" {
-			s.By, s.Unit = resources.FormatQuantity(l.kind, by), resources.FormatQuantity(l.kind, 1)
+			s.By, s.Unit = resources.FormatQuantity(l.kind, by), resources.FormatQuantity(l.kind, unit)
 		}
 		w.Sooner = append(w.Sooner, s)
 	}
 	return nil
 }
 
-// pull returns the amount of a lever that does while one less does not, or 0.
-func (a *again) pull(l *lever, w *Waiting) (by int64, found *scenario.Result, err error) {
+// pull returns the amount of a lever that does while one unit less does not, or 0.
+func (a *again) pull(l *lever, w *Waiting) (by, unit int64, found *scenario.Result, err error) {
 	does := func(by int64) (*scenario.Result, error) {
 		r, err := a.decide(l.with(by))
 		if _, bad := errors.AsType[*scenario.Error](err); bad {
@@ -76,12 +77,46 @@ func (a *again) pull(l *lever, w *Waiting) (by int64, found *scenario.Result, er
 		return r, nil
 	}
 	if l.most <= 0 {
-		return 0, nil, nil
+		return 0, 0, nil, nil
 	}
 	if found, err = does(l.most); err != nil || found == nil {
-		return 0, nil, err
+		return 0, 0, nil, err
 	}
-	return bisect(0, l.most, found, does)
+	if by, found, err = bisect(0, l.most, found, does); err != nil {
+		return 0, 0, nil, err
+	}
+	for _, unit := range unitsOf(l.kind) {
+		round := (by-1)/unit*unit + unit
+		if round > l.most {
+			continue
+		}
+		r, err := does(round)
+		var less *scenario.Result
+		if err == nil && round > unit {
+			less, err = does(round - unit)
+		}
+		switch {
+		case errors.Is(err, errEffort):
+			return by, 1, found, nil // which holds all the same
+		case err != nil:
+			return 0, 0, nil, err
+		case r != nil && less == nil:
+			return round, unit, r, nil
+		}
+	}
+	return by, 1, found, nil
+}
+
+// unitsOf returns the units in which people set amounts of a type, the largest first, but for
+// the smallest.
+func unitsOf(kind string) []int64 {
+	switch {
+	case resources.FormatQuantity(kind, 1000) == "1":
+		return []int64{1000, 100, 10}
+	case resources.FormatQuantity(kind, 1<<30) == "1Gi":
+		return []int64{1 << 30, 1 << 20, 1 << 10}
+	}
+	return nil
 }
 
 // hasPlace reports whether an outcome gives a place sooner. What waits has a place,

@@ -135,14 +135,19 @@ func requireWhen(t require.TestingT, text string) (starts, changes int) {
 		for i := range w.Sooner {
 			s := &w.Sooner[i]
 			kind := s.Type
-			by, err := resources.ParseQuantity(kind, s.By)
-			if kind == "" {
-				by, err = strconv.ParseInt(s.By, 10, 64)
+			number := func(text string) int64 {
+				n, err := resources.ParseQuantity(kind, text)
+				if kind == "" {
+					n, err = strconv.ParseInt(text, 10, 64)
+				}
+				require.NoError(t, err)
+				return n
 			}
-			require.NoError(t, err)
+			by, unit := number(s.By), number(s.Unit)
+			require.Zero(t, by%unit)
 			what := fmt.Sprintf("%+v\n%s", s, alone)
 			require.True(t, place(outcomeOf(t, edited(t, string(alone), s, by))), "does: %s", what)
-			require.False(t, place(outcomeOf(t, edited(t, string(alone), s, by-1))), "one less: %s", what)
+			require.False(t, place(outcomeOf(t, edited(t, string(alone), s, by-unit))), "one unit less: %s", what)
 			changes++
 		}
 		// Ends are told from the document's beginning, and its clock stands still
@@ -290,7 +295,7 @@ func TestSooner_Kinds(t *testing.T) {
 		name, document string
 		want           []string
 	}{
-		{"an ask needs one node at most", document("", "5", ask("3")), []string{"node large 1", "guaranteed root.a 1m"}},
+		{"an ask needs one node at most", document("", "5", ask("3")), []string{"node large 1", "guaranteed root.a 1"}},
 		{"members may need a node each", document("", "5", job), []string{"node small 3", "node large 2"}},
 		{"a max", document(`, "resources": {"guaranteed": {"cpu": "1"}, "max": {"cpu": "2"}}`, "5", ask("3")), []string{"max root.a 1"}},
 		{"a budget", document(`, "resources": {"guaranteed": {"cpu": "1"}}`, "0", ask("3")), []string{"node large 1", "budget y 1"}},
