@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // When text is coloured.
@@ -73,8 +75,43 @@ var painted = []struct{ begin, colour string }{
 	{"    no legal plan ", dim},
 }
 
-// paint returns a text with colours added, and nothing else.
-func paint(text []byte) []byte {
+// narrow is how wide a terminal is that does not say so.
+const narrow = 80
+
+// widthOf returns how wide a terminal is, by what its shell says.
+func widthOf(env func(string) string) int {
+	if n, err := strconv.Atoi(env("COLUMNS")); err == nil && n >= narrow {
+		return n
+	}
+	return narrow
+}
+
+// fold breaks a line at blanks so that it is no wider than a terminal, if its words are not;
+// what does not fit goes on below, further in.
+func fold(line string, width int) string {
+	indent := strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))+6)
+	var out strings.Builder
+	for utf8.RuneCountInString(line) > width {
+		at, column := 0, 0
+		begun := false // a word is before the blank
+		for i, r := range line {
+			if r == ' ' && begun && (column <= width || at == 0) {
+				at = i
+			}
+			begun = begun || r != ' '
+			column++
+		}
+		if at == 0 {
+			break
+		}
+		out.WriteString(strings.TrimRight(line[:at], " ") + "\n")
+		line = indent + strings.TrimLeft(line[at:], " ")
+	}
+	return out.String() + line
+}
+
+// paint returns a text with colours added, folded to a width.
+func paint(text []byte, width int) []byte {
 	var out bytes.Buffer
 	victims := false // the lines are rows of a table of victims
 	first := true    // the line is the title of a document
@@ -92,11 +129,17 @@ func paint(text []byte) []byte {
 			colour = red
 		}
 		first = false
-		if colour == "" || text == "" {
-			out.WriteString(line)
-			continue
+		end := line[len(text):]
+		for part := range strings.SplitSeq(fold(text, width), "\n") {
+			if colour == "" || part == "" {
+				out.WriteString(part + "\n")
+			} else {
+				out.WriteString(colour + part + reset + "\n")
+			}
 		}
-		out.WriteString(colour + text + reset + line[len(text):])
+		if end == "" {
+			out.Truncate(out.Len() - 1)
+		}
 	}
 	return out.Bytes()
 }

@@ -66,11 +66,22 @@ a note
 ` + yellow + `  refused (too-early): no` + reset + `
     1 leaving already
 0 passed, 2 failed`
-	require.Equal(t, want, string(paint([]byte(text))))
-	require.Empty(t, paint(nil))
+	require.Equal(t, want, string(paint([]byte(text), 80)))
+	require.Empty(t, paint(nil, 80))
 }
 
-// Colours change no text, and only -color asks for them here.
+// What is wider than a terminal goes on below, in its colour, broken at blanks.
+func TestPaint_Folds(t *testing.T) {
+	const text = "title\n    cost: one, two, three, four\n  a-very-long-word-that-is-wider b\n  ü ü ü ü ü ü ü ü ü\n  x"
+	const want = bold + "title" + reset + "\n" + dim + "    cost: one, two," + reset + "\n" + dim + "          three," + reset + "\n" +
+		dim + "          four" + reset + "\n  a-very-long-word-that-is-wider\n        b\n  ü ü ü ü ü ü ü ü ü\n  x"
+	require.Equal(t, want, string(paint([]byte(text), 20)))
+	for columns, want := range map[string]int{"": 80, "x": 80, "5": 80, "80": 80, "132": 132} {
+		require.Equal(t, want, widthOf(func(string) string { return columns }))
+	}
+}
+
+// Colours change no words, only -color asks for them here, and lines fit a terminal.
 func TestRun_Colour(t *testing.T) {
 	escapes := regexp.MustCompile("\x1b\\[[0-9]+m")
 	for _, args := range [][]string{nil, {"-explain"}, {"-check"}, {"-json"}, {"-dot"}, {"testdata/refusals.json"}, {"testdata/steps.json"}} {
@@ -78,8 +89,12 @@ func TestRun_Colour(t *testing.T) {
 		require.NotContains(t, plain.stdout, "\x1b")
 		require.Equal(t, plain, call("", append([]string{"-color", "never"}, args...)...))
 		coloured := call("", append([]string{"-color=always"}, args...)...)
-		require.Equal(t, plain.stdout, escapes.ReplaceAllString(coloured.stdout, ""))
+		text := escapes.ReplaceAllString(coloured.stdout, "")
+		require.Equal(t, strings.Fields(plain.stdout), strings.Fields(text))
 		forPeople := len(args) == 0 || args[0] == "-explain" || !strings.HasPrefix(args[0], "-")
+		for line := range strings.Lines(text) {
+			require.True(t, !forPeople || len(line) <= 81, line)
+		}
 		require.Equal(t, forPeople, strings.Contains(coloured.stdout, "\x1b"), args)
 	}
 	out := call("", "-color", "blue")

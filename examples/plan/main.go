@@ -108,7 +108,7 @@ func (o *options) parse(args []string, stderr io.Writer) error {
 	flags.BoolVar(&o.when, "when", false, "print when what has no place could start, and what would make it sooner; also with -json")
 	flags.StringVar(&o.svg, "svg", "", "also draw a picture and write it to `FILE`; -: to standard output, and nothing else")
 	flags.IntVar(&o.request, "request", firstPlan, "`N` is the request to draw, or of the snapshot; -1: the first with victims, or the first")
-	flags.StringVar(&o.colour, "color", colourAuto, "`WHEN` text is coloured: auto, always or never")
+	flags.StringVar(&o.colour, "color", colourAuto, "`WHEN` text is coloured, and folded to the width of the terminal: auto, always or never")
 	o.lint.flags(flags)
 	err := flags.Parse(args)
 	o.files = flags.Args()
@@ -275,7 +275,7 @@ func (o *options) coloured(text []byte, stdout io.Writer) []byte {
 	if o.json || o.check || o.audit || o.dot || o.snapshot || o.svg == "-" || !wantsColour(o.colour, stdout, os.Getenv) {
 		return text
 	}
-	return paint(text)
+	return paint(text, widthOf(os.Getenv))
 }
 
 // fail reports what was wrong.
