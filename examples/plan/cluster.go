@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ func (p page) queues(c *victims.Cluster) {
 // nodes writes the nodes with what is free on each.
 func (p page) nodes(c *victims.Cluster) {
 	t := say.NewTable(p.w, "  ", "node", "capacity", "free", "remarks")
+	selected := p.selected()
 	for id := range c.Nodes() {
 		n := c.Node(id)
 		var remarks []string
@@ -58,7 +60,7 @@ func (p page) nodes(c *victims.Cluster) {
 		if len(n.Domains) > 0 {
 			remarks = append(remarks, "in "+plain.Names(n.Domains))
 		}
-		if l := p.labelsOf(n.Name); len(l) > 0 {
+		if l := p.labelsOf(n.Name, selected); len(l) > 0 {
 			remarks = append(remarks, labels(l))
 		}
 		t.Row(plain.Name(n.Name), p.amounts(n.Capacity), p.amounts(c.Free(nil, id)), strings.Join(remarks, ", "))
@@ -66,10 +68,39 @@ func (p page) nodes(c *victims.Cluster) {
 	t.End()
 }
 
-// labelsOf returns the labels of a node; clusters do not know them.
-func (p page) labelsOf(node string) map[string]string {
+// labelsOf returns the labels of a node of some names, or all of them if names are nil; clusters do
+// not know them.
+func (p page) labelsOf(node string, names map[string]bool) map[string]string {
 	i := slices.IndexFunc(p.run.Document.Nodes, func(n scenario.Node) bool { return n.Name == node })
-	return p.run.Document.Nodes[i].Labels
+	all := maps.Clone(p.run.Document.Nodes[i].Labels)
+	maps.DeleteFunc(all, func(name, _ string) bool { return names != nil && !names[name] })
+	return all
+}
+
+// selected returns the names of the labels that requests select nodes by; nil, for all, if tasks
+// may move, which select nodes, too.
+func (p page) selected() map[string]bool {
+	doc := p.run.Document
+	if m := doc.Options.Moves; m != "" && m != "never" {
+		return nil
+	}
+	names := make(map[string]bool)
+	note := func(s scenario.Selector) {
+		for name := range s {
+			names[name] = true
+		}
+	}
+	for i := range doc.Requests {
+		switch q := &doc.Requests[i]; {
+		case q.Ask != nil:
+			note(q.Ask.NodeSelector)
+		case q.Job != nil:
+			for j := range q.Job.Members {
+				note(q.Job.Members[j].NodeSelector)
+			}
+		}
+	}
+	return names
 }
 
 // budgets writes the budgets with what is left of each.

@@ -224,3 +224,17 @@ func TestRun_Documents(t *testing.T) {
 		require.Equal(t, 1, strings.Count(asJSON.stdout, "\n"), file)
 	}
 }
+
+// Of the labels of nodes only those are told by which requests select, unless tasks may move.
+func TestRun_Labels(t *testing.T) {
+	const doc = `{"name": "labels", "queues": {"name": "root", "queues": [{"name": "a"}]},
+		"nodes": [{"name": "n1", "capacity": {"cpu": "1"}, "labels": {"zone": "z", "placement-1": "yes", "os": "linux"}}],
+		"requests": [{"ask": {"key": "x", "queue": "root.a", "application": "x", "resources": {"cpu": "1"}, "nodeSelector": {"zone": "z"}}},
+			{"job": {"name": "y", "queue": "root.a", "application": "y", "members": [{"key": "m", "resources": {"cpu": "1"}, "nodeSelector": {"os": "linux"}}]}}],
+		"options": {"moves": "never"}}`
+	out := call(doc, "-")
+	require.Equal(t, decided, out.status, out.stderr)
+	require.Contains(t, out.stdout, "cpu=1  os=linux, zone=z\n")
+	out = call(strings.Replace(doc, "never", "any", 1), "-")
+	require.Contains(t, out.stdout, "cpu=1  os=linux, placement-1=yes, zone=z\n")
+}
