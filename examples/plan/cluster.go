@@ -39,6 +39,22 @@ func (p page) queues(c *victims.Cluster) {
 			p.limit(tree.Guaranteed(q)), p.limit(tree.Max(q)), p.amounts(tree.Usage(q)), leaving)
 	}
 	t.End()
+	if text := p.counting(); text != "" {
+		p.printf("  %s\n", text)
+	}
+}
+
+// counting says in which types guarantees count, if not in all.
+func (p page) counting() string {
+	scarce := p.run.Document.Options.Scarce
+	if scarce == 0 {
+		return ""
+	}
+	var names []string
+	for i := range scarce.All() {
+		names = append(names, p.run.Document.Schema.Name(i))
+	}
+	return "guarantees count for " + plain.Names(names) + " only"
 }
 
 // nodes writes the nodes with what is free on each.

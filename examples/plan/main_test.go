@@ -238,3 +238,17 @@ func TestRun_Labels(t *testing.T) {
 	out = call(strings.Replace(doc, "never", "any", 1), "-")
 	require.Contains(t, out.stdout, "cpu=1  os=linux, placement-1=yes, zone=z\n")
 }
+
+// Text and picture say in which types guarantees count, if not in all.
+func TestRun_Scarce(t *testing.T) {
+	const doc = `{"name": "scarce", "types": ["cpu", "gpu"], "queues": {"name": "root", "queues": [{"name": "a", "resources": {"guaranteed": {"cpu": "1", "gpu": "1"}}}]},
+		"nodes": [{"name": "n1", "capacity": {"cpu": "1", "gpu": "1"}}],
+		"requests": [{"ask": {"key": "x", "queue": "root.a", "application": "x", "resources": {"gpu": "1"}}}]OPTIONS}`
+	for options, says := range map[string]bool{``: false, `, "options": {"scarce": ["gpu"]}`: true} {
+		text := strings.Replace(doc, "OPTIONS", options, 1)
+		out := call(text, "-")
+		require.Equal(t, decided, out.status, out.stderr)
+		require.Equal(t, says, strings.Contains(out.stdout, "\n  guarantees count for gpu only\n"))
+		require.Equal(t, says, strings.Contains(call(text, "-svg", "-", "-").stdout, "Here guarantees count for gpu only."))
+	}
+}

@@ -187,6 +187,9 @@ func (d *drawing) legend(y int) int {
 		name := plain.Line(d.cluster.Schema().Name(d.kind))
 		text = fmt.Sprintf("A queue has two bars, before and after, of its %s; a task is as long as its share of the %[1]s of its node.", name)
 	}
+	if more := d.counting(); more != "" {
+		text += " Here " + more + "."
+	}
 	for _, line := range say.First(svg.Wrap(text, 11, nodesRight-margin), 3) {
 		y += 18
 		d.canvas.Text("muted", margin, y, line)
