@@ -31,8 +31,9 @@
 //
 // Members that run or hold a grant keep their nodes and count. The first others, as many
 // as Ask.MinMembers lacks, are placed together. The rest are placed one by one on what is
-// then free: they never cost a victim. A member that is leaving gets no place. While a
-// grant of the job cannot start, the job is in flight and gets no other plan.
+// then free: they never cost a victim. Those that get no place get one later if the job is
+// decided again, as a Pending does until all of it runs. A member that is leaving gets no place.
+// While a grant of the job cannot start, the job is in flight and gets no other plan.
 //
 // A node reserved for a member's key takes that member only. One reserved for the job's
 // name takes all of them.
