@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 		errs   string // part of standard error, or nothing at all
 	}{
 		{"generated", "-quiet", sound, "workload    16 nodes, 1200 pods, ", ""},
-		{"files", "-quiet -stretch 1 -nodes " + nodes + " -pods " + pods, sound, "workload    2 nodes, 2 pods, until second 10\n", ""},
+		{"files", "-quiet -stretch 1 -nodes " + nodes + " -pods " + pods, sound, "workload    2 nodes, 2 pods, 10s\n", ""},
 		{"figures", "-quiet -nodes " + nodes + " -pods " + pods, sound, "pods        1 placed at least once, 1 never; ", ""},
 		{"timings", "-quiet -nodes " + nodes + " -pods " + pods, sound, "  refused too-early\n", ""},
 		{"fewer nodes", "-quiet -every 2 -nodes " + nodes + " -pods " + pods, sound, "workload    1 nodes, 2 pods, ", ""},

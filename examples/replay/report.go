@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/judge/ratio"
+	"github.com/go-preempt/preempt/internal/plain"
 )
 
 // writeText writes the figures for people to read.
@@ -19,7 +20,7 @@ func (f *Figures) writeText(w io.Writer) {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...))
 	}
-	row("workload", "%d nodes, %d pods, until second %d", f.Nodes, f.Pods.All, f.LastSecond)
+	row("workload", "%d nodes, %d pods, %s", f.Nodes, f.Pods.All, plain.Duration(time.Duration(f.LastSecond)*time.Second))
 	row("peak use", "%s", f.peaks())
 	row("pods", "%d placed at least once, %d never; %d stopped at least once",
 		f.Pods.Placed, f.Pods.NeverPlaced, f.Pods.Stopped)

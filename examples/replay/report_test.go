@@ -28,7 +28,7 @@ func TestFiguresText(t *testing.T) {
 		Under:     []Under{{Tenant: "ls", Seconds: 7200}, {Tenant: "burstable", Seconds: 119}},
 		tenants:   [tenants]string{"guaranteed (guaranteed service)", "ls (latency-sensitive pods)", "burstable (burstable pods)", "be (best-effort pods)"},
 	}
-	const want = `workload    2 nodes, 7 pods, until second 99
+	const want = `workload    2 nodes, 7 pods, 1m39s
 peak use    cpu 33.3%, memory 100.0%, gpu-milli 0.0%
 pods        5 placed at least once, 2 never; 1 stopped at least once
 in the end  3 running, 4 pending
