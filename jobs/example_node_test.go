@@ -51,7 +51,7 @@ func ExamplePending_nodeFails() {
 			check(err)
 			fmt.Println(d.Summary(cluster))
 			if d.Outcome != victims.Refused {
-				check(cluster.Apply(d.Plan.Change())) // then stop d.Plan.Victims
+				check(cluster.Apply(d)) // then stop d.Plan.Victims
 			}
 		}
 	}

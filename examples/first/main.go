@@ -44,7 +44,7 @@ func main() {
 	switch d.Outcome {
 	case victims.Refused: // ask again when d.Refusal.Help says
 	case victims.Fits, victims.Waits, victims.Preempts:
-		must(0, cluster.Apply(d.Plan.Change())) // then stop d.Plan.Victims
+		must(0, cluster.Apply(&d)) // then stop d.Plan.Victims
 	}
 }
 
