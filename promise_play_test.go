@@ -216,10 +216,12 @@ func (p *played) lower() {
 		return // below what children are guaranteed
 	}
 	e := quota.Enforcer{Cluster: p.cluster}
-	var o quota.Outcome
-	p.must(e.Enforce(&o, quota.Quota{Queue: id, Max: world.LimitOf(p.cluster, limit)}, p.o.Now))
+	var d victims.Decision
+	p.must(e.Enforce(&d, id, p.o.Now))
 	x := &taking{counts: func(string) bool { return true }, kinds: make(map[string]bool)}
-	p.take(x, o.Change().Victims, o.Change())
+	if d.Outcome == victims.Preempts {
+		p.take(x, d.Plan.Victims, d.Change())
+	}
 	p.must(p.cluster.SetMax(id, world.LimitOf(p.cluster, q.Max))) // it is raised again
 }
 

@@ -247,11 +247,11 @@ func drawQuota(t *rapid.T) event {
 		if !due {
 			return "nothing is due"
 		}
-		var o quota.Outcome
-		if err := h.enforcer.Enforce(&o, quota.Quota{Queue: q, Max: h.cluster.Tree().Max(q)}, h.now); err != nil {
+		var d victims.Decision
+		if err := h.enforcer.Enforce(&d, q, h.now); err != nil {
 			return err.Error()
 		}
-		return report(o.Report(h.cluster)) + fmt.Sprint(h.cluster.ApplyChange(o.Change()))
+		return report(d.Report(h.cluster)) + fmt.Sprint(h.cluster.Apply(&d))
 	}
 }
 

@@ -384,10 +384,13 @@ func savedAnswers(h *host) (answers []string) {
 	}
 	for q := range queue.ID(c.Tree().Len()) {
 		for most := range int64(12) {
-			var o quota.Outcome
-			l := resources.Limit{Value: resources.Vector{most}, Defined: 1}
-			err := h.enforcer.Enforce(&o, quota.Quota{Queue: q, Max: l}, h.now)
-			add(o.Report(c), err)
+			if err := c.SetMax(q, resources.Limit{Value: resources.Vector{most}, Defined: 1}); err != nil {
+				add(nil, err)
+				continue
+			}
+			var d victims.Decision
+			err := h.enforcer.Enforce(&d, q, h.now)
+			add(d.Report(c), err)
 		}
 	}
 	return answers

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -23,7 +22,6 @@ type enumeration = fmt.Stringer
 var enumerations = []enumeration{
 	new(victims.Outcome),
 	new(victims.Proof), new(victims.State),
-	new(quota.Order),
 }
 
 // TestWords_All: every exported enumeration of these packages is listed above.

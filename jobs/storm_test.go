@@ -419,11 +419,13 @@ func (h *history) lower() string {
 	}
 	h.lowered++
 	e := quota.Enforcer{Cluster: h.cluster}
-	var o quota.Outcome
-	h.must(e.Enforce(&o, quota.Quota{Queue: q, Max: limit}, h.o.Now))
-	h.must(h.cluster.ApplyChange(o.Change()))
+	var d victims.Decision
+	h.must(e.Enforce(&d, q, h.o.Now))
+	if d.Outcome == victims.Preempts {
+		h.must(h.cluster.Apply(&d))
+	}
 	var stopped []string
-	for _, v := range o.Victims {
+	for _, v := range d.Plan.Victims {
 		stopped = append(stopped, v.Key)
 		h.comeBack(v.Key)
 	}

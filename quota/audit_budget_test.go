@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -22,11 +21,11 @@ func TestAudit_Budget(t *testing.T) {
 	}
 	o := f.enforce("a", slots(0))
 	require.Equal(t, []string{"a1", "a2"}, keys(o))
-	auditor := &quota.Auditor{Cluster: f.c}
-	require.Empty(t, auditor.Audit(nil, o))
+	auditor := &victims.Auditor{Cluster: f.c}
+	require.Empty(t, auditor.Audit(nil, o, o.Plan.At))
 	for hard, want := range map[bool]string{true: finding.LawBudget, false: finding.LawOverrun} {
 		require.NoError(t, f.c.SetBudget("web", victims.Budget{Left: 1, Hard: hard}))
-		found := auditor.Audit(nil, o)
+		found := auditor.Audit(nil, o, o.Plan.At)
 		require.Len(t, found, 1)
 		require.Equal(t, want, found[0].Law)
 		if hard {

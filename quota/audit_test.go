@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -19,7 +18,7 @@ import (
 // audited is a cluster with an outcome that every mutation below spoils. Of the
 // 20 slots that p will use, 12 may stay; a releases 4, b 8, so that parts are 3
 // and 5.
-func audited(t *testing.T) (*fixture, *quota.Auditor, *quota.Outcome) {
+func audited(t *testing.T) (*fixture, *victims.Auditor, *victims.Decision) {
 	f := newFixture(t, inner("p", leaf("a", slots(5)), leaf("b"), leaf("busy")), leaf("other"))
 	f.task("a1", "p.a", 3)
 	f.task("a2", "p.a", 4, priority(1))
@@ -35,12 +34,12 @@ func audited(t *testing.T) (*fixture, *quota.Auditor, *quota.Outcome) {
 	f.e.Enforced = func(q queue.ID) bool { return q == busy }
 	o := f.enforce("p", slots(12))
 	require.Equal(t, []string{"a1", "b1", "b2"}, keys(o))
-	return f, &quota.Auditor{Cluster: f.c, Options: f.e.Options, Miss: f.e.Miss}, o
+	return f, &victims.Auditor{Cluster: f.c, Options: f.e.Options}, o
 }
 
 // Each mutation of a sound outcome is found, and told by the laws it breaks.
 func TestAudit_Mutations(t *testing.T) {
-	type o = quota.Outcome
+	type o = victims.Decision
 	row := func(f *fixture, key string) victims.Victim {
 		id, _ := f.c.Lookup(key)
 		return victims.Victim{Task: id, Key: key}
@@ -48,14 +47,14 @@ func TestAudit_Mutations(t *testing.T) {
 	join := func(keys ...string) func(*fixture, *o) {
 		return func(f *fixture, o *o) {
 			for _, key := range keys {
-				o.Victims = append(o.Victims, row(f, key))
+				o.Plan.Victims = append(o.Plan.Victims, row(f, key))
 			}
 		}
 	}
 	swap := func(out, in string) func(*fixture, *o) {
 		return func(f *fixture, o *o) {
 			i := slices.Index(keys(o), out)
-			o.Victims = slices.Delete(o.Victims, i, i+1)
+			o.Plan.Victims = slices.Delete(o.Plan.Victims, i, i+1)
 			join(in)(f, o)
 		}
 	}
@@ -64,18 +63,18 @@ func TestAudit_Mutations(t *testing.T) {
 		mutate func(*fixture, *o)
 		want   []string // among others
 	}{
-		{"no such queue", func(_ *fixture, o *o) { o.Queue = 99 }, []string{"queue: no queue of the tree"}},
-		{"a queue below all", func(_ *fixture, o *o) { o.Queue = -1 }, []string{"queue: no queue of the tree"}},
-		{"usage", func(_ *fixture, o *o) { o.Usage[0] = 7 }, []string{"usage: slots 7 used, want what the cluster has, 20"}},
-		{"target", func(_ *fixture, o *o) { o.Target = nil }, []string{"target: slots 0 as target, want what is over max, 8"}},
-		{"another max", func(_ *fixture, o *o) { o.Max = slots(15) }, []string{
+		{"no such queue", func(_ *fixture, o *o) { o.Plan.Ask.Queue = 99 }, []string{"queue: no queue of the tree"}},
+		{"a queue below all", func(_ *fixture, o *o) { o.Plan.Ask.Queue = -1 }, []string{"queue: no queue of the tree"}},
+		{"usage", func(_ *fixture, o *o) { o.Enforcement.Usage[0] = 7 }, []string{"usage: slots 7 used, want what the cluster has, 20"}},
+		{"target", func(_ *fixture, o *o) { o.Enforcement.Target = nil }, []string{"target: slots 0 as target, want what is over max, 8"}},
+		{"another max", func(_ *fixture, o *o) { o.Enforcement.Max = slots(15) }, []string{
 			"target: slots 8 as target, want what is over max, 5", `minimal: victim a1: can be given back`}},
-		{"freed", func(_ *fixture, o *o) { o.Freed[1] = 2 }, []string{"freed: disks 2 said to be freed, want what the victims have, 0"}},
-		{"shortfall", func(_ *fixture, o *o) { o.Shortfall[0] = 2 }, []string{"shortfall: slots 2 said to be short, want what is left of the target, 0"}},
-		{"result", func(_ *fixture, o *o) { o.Result = "partial" }, []string{"result: not what shortfall, miss and victims make it"}},
-		{"no such task", func(_ *fixture, o *o) { o.Victims[0].Key = "nobody" }, []string{
+		{"freed", func(_ *fixture, o *o) { o.Enforcement.Freed[1] = 2 }, []string{"freed: disks 2 said to be freed, want what the victims have, 0"}},
+		{"shortfall", func(_ *fixture, o *o) { o.Enforcement.Shortfall[0] = 2 }, []string{"shortfall: slots 2 said to be short, want what is left of the target, 0"}},
+		{"result", func(_ *fixture, o *o) { o.Enforcement.Result = "partial" }, []string{"result: not what shortfall and victims make it"}},
+		{"no such task", func(_ *fixture, o *o) { o.Plan.Victims[0].Key = "nobody" }, []string{
 			`known: victim nobody: no task of this row and key`, "freed: slots 10 said to be freed, want what the victims have, 7"}},
-		{"the row of another", func(_ *fixture, o *o) { o.Victims[0].Task++ }, []string{`known: victim a1: no task of this row and key`}},
+		{"the row of another", func(_ *fixture, o *o) { o.Plan.Victims[0].Task++ }, []string{`known: victim a1: no task of this row and key`}},
 		{"named twice", join("b1"), []string{`once: victim b1: named before`}},
 		{"leaving", join("gone"), []string{`leaving: victim gone: leaving already`}},
 		{"bound to a node", join("ds"), []string{`required-task: victim ds: can run on its node only`}},
@@ -84,22 +83,24 @@ func TestAudit_Mutations(t *testing.T) {
 		{"of no use", join("b3"), []string{`helpful: victim b3: has no type of the target`, `minimal: victim b3: can be given back`}},
 		{"too much of a leaf", join("a2"), []string{"guarantee (law 2): root.p.a: slots 2 after the plan, want at least 5", `minimal: victim a1: can be given back`}},
 		{"one too many", join("a3"), []string{`minimal: victim a1: can be given back`}}, // 2 more than the 10
-		{"one too few", func(_ *fixture, o *o) { o.Victims = o.Victims[:2] }, []string{
-			"result: not what shortfall, miss and victims make it", `spared: task b2: could be taken, and usage stays over`}},
+		{"one too few", func(_ *fixture, o *o) { o.Plan.Victims = o.Plan.Victims[:2] }, []string{
+			"result: not what shortfall and victims make it", `spared: task b2: could be taken, and usage stays over`}},
 		{"one for a smaller one", swap("b2", "a3"), []string{"guarantee (law 2): root.p.a: slots 4 after the plan, want at least 5"}},
-		{"a part too small", func(_ *fixture, o *o) { o.Parts[0].Amount[0]-- }, []string{"parts: root.p: slots 7 as part, want its share of the target, 8"}},
-		{"a part too large", func(_ *fixture, o *o) { o.Parts[0].Amount[0], o.Parts[1].Amount[0] = 5, 5 }, []string{"parts: root.p.a: slots 5 as part, want its share of the target, 4"}},
-		{"parts out of order", func(_ *fixture, o *o) { slices.Reverse(o.Parts) }, []string{"parts: not in tree order, or not below the queue"}},
-		{"a part outside", func(f *fixture, o *o) { o.Parts[1].Queue = f.queue("other") }, []string{"parts: not in tree order, or not below the queue"}},
-		{"a leaf outside", func(f *fixture, o *o) { o.Leaves[1].Queue = f.queue("other") }, []string{"leaf: not a leaf in tree order below the queue, or not so many victims"}},
-		{"a leaf with more victims", func(f *fixture, o *o) { o.Leaves[1].Victims = 3 }, []string{"leaf: root.p.b: not a leaf in tree order below the queue, or not so many victims"}},
-		{"a leaf that frees more", func(f *fixture, o *o) { o.Leaves[1].Freed[0] = 8 }, []string{"leaf: root.p.b: slots 8 said to be freed, want what its victims have, 7"}},
+		{"a part too small", func(_ *fixture, o *o) { o.Enforcement.Parts[0].Amount[0]-- }, []string{"parts: root.p: slots 7 as part, want its share of the target, 8"}},
+		{"a part too large", func(_ *fixture, o *o) { o.Enforcement.Parts[0].Amount[0], o.Enforcement.Parts[1].Amount[0] = 5, 5 }, []string{"parts: root.p.a: slots 5 as part, want its share of the target, 4"}},
+		{"parts out of order", func(_ *fixture, o *o) { slices.Reverse(o.Enforcement.Parts) }, []string{"parts: not in tree order, or not below the queue"}},
+		{"a part outside", func(f *fixture, o *o) { o.Enforcement.Parts[1].Queue = f.queue("other") }, []string{"parts: not in tree order, or not below the queue"}},
+		{"a part of the queue itself", func(f *fixture, o *o) { o.Enforcement.Parts[0].Queue = f.queue("p") }, []string{"parts: not in tree order, or not below the queue"}},
+		{"a leaf with more victims", func(f *fixture, o *o) { o.Enforcement.Parts[1].Victims = 3 }, []string{"leaf: root.p.b: not so many victims"}},
+		{"a leaf that frees more", func(f *fixture, o *o) { o.Enforcement.Parts[1].Freed[0] = 8 }, []string{"leaf: root.p.b: slots 8 said to be freed, want what its victims have, 7"}},
+		{"outcome", func(_ *fixture, o *o) { o.Outcome = victims.Fits }, []string{"result: not what shortfall and victims make it"}},
+		{"overrun", func(_ *fixture, o *o) { o.Plan.Cost.Overrun = 1 }, []string{"overrun: 1 said to overrun soft budgets, want what the victims make it, 0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, a, o := audited(t)
 			test.mutate(f, o)
 			var got []string
-			for _, v := range a.Audit(nil, o) {
+			for _, v := range a.Audit(nil, o, o.Plan.At) {
 				got = append(got, v.String())
 			}
 			for _, want := range test.want {
@@ -134,7 +135,7 @@ func TestAudit_PartOfGang(t *testing.T) {
 			require.Equal(t, []string{"g1", "g2", "g3"}, keys(o))
 			f.minimums(map[string]int{"g": test.keeps})
 			var got string
-			for _, v := range (&quota.Auditor{Cluster: f.c, Options: f.e.Options, Miss: f.e.Miss}).Audit(nil, o) {
+			for _, v := range (&victims.Auditor{Cluster: f.c, Options: f.e.Options}).Audit(nil, o, o.Plan.At) {
 				got += v.String()
 			}
 			require.Equal(t, test.want, got)
@@ -146,12 +147,12 @@ func TestAudit_PartOfGang(t *testing.T) {
 func TestAudit_Exact(t *testing.T) {
 	f, a, o := audited(t)
 	a.NeverOvershoot = true
-	require.Equal(t, "exact: slots 10 freed, want at most 8", a.Audit(nil, o)[0].String())
+	require.Equal(t, "exact: slots 10 freed, want at most 8", a.Audit(nil, o, o.Plan.At)[0].String())
 	o = f.enforce("p", slots(10)) // parts are 3 and 7
 	require.Equal(t, []string{"a1", "b1", "b2"}, keys(o))
-	require.Empty(t, a.Audit(nil, o))
-	o.Leaves[0].Asked[0] = 2
-	require.Equal(t, "exact: root.p.a: slots 3 freed, want at most 2", a.Audit(nil, o)[0].String())
+	require.Empty(t, a.Audit(nil, o, o.Plan.At))
+	o.Enforcement.Parts[0].Asked[0] = 2
+	require.Equal(t, "exact: root.p.a: slots 3 freed, want at most 2", a.Audit(nil, o, o.Plan.At)[0].String())
 }
 
 // An audit never panics, whatever is in the outcome.
@@ -173,26 +174,26 @@ func propertyGarbage(t *rapid.T) {
 	for range below(t, "mutations", 4) + 1 {
 		switch below(t, "what", 9) {
 		case 0:
-			o.Queue = id.Draw(t, "queue")
+			o.Plan.Ask.Queue = id.Draw(t, "queue")
 		case 1:
-			o.Max = resources.Limit{Value: garbage.Draw(t, "max"), Defined: resources.Mask(rapid.Uint64().Draw(t, "defined"))}
+			o.Enforcement.Max = resources.Limit{Value: garbage.Draw(t, "max"), Defined: resources.Mask(rapid.Uint64().Draw(t, "defined"))}
 		case 2:
-			o.Usage, o.Target = garbage.Draw(t, "usage"), garbage.Draw(t, "target")
+			o.Enforcement.Usage, o.Enforcement.Target = garbage.Draw(t, "usage"), garbage.Draw(t, "target")
 		case 3:
-			o.Freed, o.Shortfall = garbage.Draw(t, "freed"), garbage.Draw(t, "shortfall")
+			o.Enforcement.Freed, o.Enforcement.Shortfall = garbage.Draw(t, "freed"), garbage.Draw(t, "shortfall")
 		case 4:
-			o.Parts = append(o.Parts, quota.Part{Queue: id.Draw(t, "queue"), Amount: garbage.Draw(t, "part")})
+			o.Enforcement.Parts = append(o.Enforcement.Parts, victims.Part{Queue: id.Draw(t, "queue"), Amount: garbage.Draw(t, "part")})
 		case 5:
-			o.Leaves = append(o.Leaves, quota.Leaf{Queue: id.Draw(t, "queue"), Asked: garbage.Draw(t, "asked"), Freed: garbage.Draw(t, "freed")})
+			o.Enforcement.Parts = append(o.Enforcement.Parts, victims.Part{Queue: id.Draw(t, "queue"), Asked: garbage.Draw(t, "asked"), Freed: garbage.Draw(t, "freed")})
 		case 6:
-			o.Victims = append(o.Victims, victims.Victim{Task: victims.TaskID(below(t, "row", 80) - 1), Key: of(t, "key", "t3", "t10", "g0", "")})
+			o.Plan.Victims = append(o.Plan.Victims, victims.Victim{Task: victims.TaskID(below(t, "row", 80) - 1), Key: of(t, "key", "t3", "t10", "g0", "")})
 		case 7:
-			o.Victims = nil
+			o.Plan.Victims = nil
 		case 8:
-			o.Result = of(t, "result", "", "met", "met-within-miss", "partial", "impossible", "x")
+			o.Enforcement.Result = of(t, "result", "", "met", "partial", "impossible", "x")
 		}
 	}
-	for _, v := range c.auditor(cluster).Audit(nil, o) {
+	for _, v := range c.auditor(cluster).Audit(nil, o, o.Plan.At) {
 		if v.String() == "" {
 			t.Fatal("a violation without words")
 		}

@@ -85,13 +85,14 @@ func BenchmarkEnforce(b *testing.B) {
 					p, _ := c.Tree().Lookup("root.p")
 					most := shareOf(c, p, test.num, test.den, test.types)
 					e := quota.Enforcer{Cluster: c}
-					var o quota.Outcome
+					var o victims.Decision
+					require.NoError(b, c.SetMax(p, most))
 					b.ReportAllocs()
 					for b.Loop() {
-						require.NoError(b, e.Enforce(&o, quota.Quota{Queue: p, Max: most}, now))
+						require.NoError(b, e.Enforce(&o, p, now))
 					}
-					b.ReportMetric(float64(len(o.Victims)), "victims")
-					b.ReportMetric(float64(o.Steps), "steps")
+					b.ReportMetric(float64(len(o.Plan.Victims)), "victims")
+					b.ReportMetric(float64(o.Plan.Steps), "steps")
 				})
 			}
 		})
@@ -119,13 +120,14 @@ func BenchmarkEnforce_Options(b *testing.B) {
 		b.Run("order="+test.name, func(b *testing.B) {
 			test.e.Cluster = c
 			most := shareOf(c, p, 9, 10, 1)
-			var o quota.Outcome
+			var o victims.Decision
+			require.NoError(b, c.SetMax(p, most))
 			b.ReportAllocs()
 			for b.Loop() {
-				require.NoError(b, test.e.Enforce(&o, quota.Quota{Queue: p, Max: most}, now))
+				require.NoError(b, test.e.Enforce(&o, p, now))
 			}
-			b.ReportMetric(float64(len(o.Victims)), "victims")
-			b.ReportMetric(float64(o.Steps), "steps")
+			b.ReportMetric(float64(len(o.Plan.Victims)), "victims")
+			b.ReportMetric(float64(o.Plan.Steps), "steps")
 		})
 	}
 }
@@ -155,13 +157,14 @@ func BenchmarkEnforce_Gangs(b *testing.B) {
 			p, _ := c.Tree().Lookup("root.p")
 			e := quota.Enforcer{Cluster: c}
 			most := shareOf(c, p, 9, 10, 1)
-			var o quota.Outcome
+			var o victims.Decision
+			require.NoError(b, c.SetMax(p, most))
 			b.ReportAllocs()
 			for b.Loop() {
-				require.NoError(b, e.Enforce(&o, quota.Quota{Queue: p, Max: most}, now))
+				require.NoError(b, e.Enforce(&o, p, now))
 			}
-			b.ReportMetric(float64(len(o.Victims)), "victims")
-			b.ReportMetric(float64(o.Steps), "steps")
+			b.ReportMetric(float64(len(o.Plan.Victims)), "victims")
+			b.ReportMetric(float64(o.Plan.Steps), "steps")
 		})
 	}
 }
@@ -173,16 +176,17 @@ func BenchmarkAudit(b *testing.B) {
 			c := broad(b, tasks, tasks/100)
 			p, _ := c.Tree().Lookup("root.p")
 			e := quota.Enforcer{Cluster: c}
-			var o quota.Outcome
-			require.NoError(b, e.Enforce(&o, quota.Quota{Queue: p, Max: shareOf(c, p, 2, 3, 1)}, now))
-			a := quota.Auditor{Cluster: c}
+			var o victims.Decision
+			require.NoError(b, c.SetMax(p, shareOf(c, p, 2, 3, 1)))
+			require.NoError(b, e.Enforce(&o, p, now))
+			a := victims.Auditor{Cluster: c}
 			var found []victims.Violation
 			b.ReportAllocs()
 			for b.Loop() {
-				found = a.Audit(found[:0], &o)
+				found = a.Audit(found[:0], &o, o.Plan.At)
 			}
 			require.Empty(b, found)
-			b.ReportMetric(float64(len(o.Victims)), "victims")
+			b.ReportMetric(float64(len(o.Plan.Victims)), "victims")
 		})
 	}
 }

@@ -45,11 +45,11 @@ func TestEnforce_Bounded(t *testing.T) {
 	f.e.Steps = 1
 	used := f.used("p")
 	o := f.enforce("p", both(used[0]*3/4, used[1]*3/4))
-	require.NotEmpty(t, o.Victims)
-	t.Logf("%v, proven %v, %d steps, asked %d times", o.Result, o.Proven, o.Steps, polls)
-	require.GreaterOrEqual(t, int64(polls), o.Steps/1000)
+	require.NotEmpty(t, o.Plan.Victims)
+	t.Logf("%v, proven %v, %d steps, asked %d times", o.Enforcement.Result, o.Enforcement.Proven, o.Plan.Steps, polls)
+	require.GreaterOrEqual(t, int64(polls), o.Plan.Steps/1000)
 	// A million steps, and one search that was begun before.
-	require.LessOrEqual(t, o.Steps, int64(5<<20/4))
+	require.LessOrEqual(t, o.Plan.Steps, int64(5<<20/4))
 	require.LessOrEqual(t, polls, 5<<20/4/100)
 }
 
@@ -62,9 +62,9 @@ func TestEnforce_Stop(t *testing.T) {
 		f.e.Stop = func() bool { polls++; return polls >= at }
 		o := f.enforce("p", both(used[0]*3/4, used[1]*3/4))
 		require.Equal(t, at, polls, "it is not asked again")
-		require.False(t, o.Proven)
-		require.NotEmpty(t, o.Victims)
-		require.LessOrEqual(t, o.Steps, int64(1000*(at+1)), "stopped at question %d", at)
+		require.False(t, o.Enforcement.Proven)
+		require.NotEmpty(t, o.Plan.Victims)
+		require.LessOrEqual(t, o.Plan.Steps, int64(1000*(at+1)), "stopped at question %d", at)
 	}
 }
 
@@ -74,14 +74,16 @@ func TestEnforce_WalksAsk(t *testing.T) {
 	p, _ := c.Tree().Lookup("root.p")
 	polls := 0
 	e := quota.Enforcer{Cluster: c, Options: victims.Options{Steps: 1, Stop: func() bool { polls++; return false }}}
-	var o quota.Outcome
-	require.NoError(t, e.Enforce(&o, quota.Quota{Queue: p, Max: shareOf(c, p, 1, 2, 7)}, now))
-	require.Zero(t, o.Steps) // a search has no room
+	var o victims.Decision
+	require.NoError(t, c.SetMax(p, shareOf(c, p, 1, 2, 7)))
+	require.NoError(t, e.Enforce(&o, p, now))
+	require.Zero(t, o.Plan.Steps) // a search has no room
 	require.GreaterOrEqual(t, polls, 20_000/1000)
-	before := len(o.Victims)
+	before := len(o.Plan.Victims)
 
 	e.Stop = func() bool { return true }
-	require.NoError(t, e.Enforce(&o, quota.Quota{Queue: p, Max: shareOf(c, p, 1, 2, 7)}, now))
-	require.Len(t, o.Victims, before)
-	require.Empty(t, (&quota.Auditor{Cluster: c}).Audit(nil, &o))
+	require.NoError(t, c.SetMax(p, shareOf(c, p, 1, 2, 7)))
+	require.NoError(t, e.Enforce(&o, p, now))
+	require.Len(t, o.Plan.Victims, before)
+	require.Empty(t, (&victims.Auditor{Cluster: c}).Audit(nil, &o, o.Plan.At))
 }

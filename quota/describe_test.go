@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // Every result says what it means, and what stopped it.
@@ -23,7 +23,7 @@ func TestDescribe(t *testing.T) {
 	f.grant("g", "p.b", 1)
 	text := func(most resources.Limit) string { return f.enforce("p", most).Describe(f.c) }
 
-	require.Equal(t, "nothing is decided\n", (&quota.Outcome{}).Describe(f.c))
+	require.Equal(t, "nothing is decided\n", (&victims.Decision{}).Describe(f.c))
 	require.Equal(t, "root.p uses slots=12 disks=1 with a max of slots=12 (met): nothing is over\n", text(slots(12)))
 	require.Equal(t, ""+
 		"root.p uses slots=12 disks=1 with a max of slots=10 (met): it is within it, once these have stopped\n"+
@@ -32,9 +32,8 @@ func TestDescribe(t *testing.T) {
 		"    u1 on n1 (slots=4 disks=1, priority 0)\n"+
 		"  granted places count as usage: g\n", text(slots(10)))
 
-	f.e.Miss = quota.Miss{Amounts: resources.Vector{4}}
 	require.Equal(t, ""+
-		"root.p uses slots=12 disks=1 with a max of slots=4 (met-within-miss): slots=4 stay over, which may be missed, once these have stopped\n"+
+		"root.p uses slots=12 disks=1 with a max of slots=4 (partial): slots=4 stay over, once these have stopped\n"+
 		"  to be freed: slots=8\n"+
 		"  root.p.a: asked for slots=1, gives none\n"+
 		"  root.p.b: asked for slots=7, gives slots=4 disks=1\n"+
@@ -46,7 +45,7 @@ func TestDescribe(t *testing.T) {
 
 	f.e.NeverOvershoot = true
 	require.Equal(t, ""+
-		"root.p uses slots=12 disks=1 with a max of slots=11 (met-within-miss): slots=1 stay over, which may be missed, and nobody can be taken\n"+
+		"root.p uses slots=12 disks=1 with a max of slots=11 (impossible): slots=1 stay over, and nobody can be taken\n"+
 		"  to be freed: slots=1\n"+
 		"  root.p.a: asked for slots=1, gives none\n"+ // in the second round, what b could not give
 		"  root.p.b: asked for slots=1, gives none\n"+
@@ -62,8 +61,8 @@ func TestDescribe_Rest(t *testing.T) {
 	f := newFixture(t, leaf("a b"))
 	f.task("t\n", "a b", 2, originator, optedOut)
 	o := f.enforce("a b", slots(0))
-	o.Jobs = []quota.JobLoss{{Job: "\x1b", Minimum: 3, Victims: 4}}
-	o.Proven, o.Steps = false, 17
+	o.Enforcement.Jobs = []victims.StoppedJob{{Job: "\x1b", Minimum: 3, Victims: 4}}
+	o.Enforcement.Proven, o.Plan.Steps = false, 17
 	require.Equal(t, ""+
 		"\"root.a b\" uses slots=2 with a max of slots=0 (met): it is within it, once these have stopped\n"+
 		"  to be freed: slots=2\n"+

@@ -9,23 +9,23 @@
 // [Enforcer] decides for one queue at a time:
 //
 //	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}
-//	var o quota.Outcome
+//	var d victims.Decision
 //	for q, ok := timing.Begin(now); ok; q, ok = timing.Begin(now) {
-//		if err := enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {
-//			return err // something is wrong with the max
+//		err := enforcer.Enforce(&d, q, now)
+//		if err == nil && d.Outcome == victims.Preempts {
+//			err = cluster.Apply(&d) // then stop d.Plan.Victims
 //		}
-//		if err := cluster.ApplyChange(o.Change()); err != nil {
-//			return err // the cluster has changed since
+//		if err := errors.Join(err, timing.End(q, now)); err != nil {
+//			return err
 //		}
-//		// Stop o.Victims; o.Describe(cluster) is for the administrator.
+//		// d.Describe(cluster) is for the administrator.
 //	}
 //
-// Tell the cluster as each victim goes, and end the run with [Timing.End]. What was short
-// is due again after the delay.
+// Tell the cluster as each victim goes. What was short is due again after the delay.
 //
 // # Who goes
 //
-// The target is [Preemptable] of effective usage. Grants count as usage and cannot be
+// The target is what effective usage has over the max. Grants count as usage and cannot be
 // taken. Candidates are running tasks that share a type with the target and can run on
 // other nodes. Fences, disabled queues, offsets, tolerations and own costs play no part.
 //
@@ -36,12 +36,12 @@
 // the most of it.
 //
 // A job with a minimum ([victims.Cluster.SetMinMembers]) loses members down to it one by one, and then
-// goes as a whole or not at all. Hard budgets are never overrun; [Outcome].Overrun tells
+// goes as a whole or not at all. Hard budgets are never overrun; the cost of the plan tells
 // of soft ones. See DESIGN.md, Quota.
 //
-// # The outcome
+// # The decision
 //
-// Shortfall says how much stays over, and Stops what keeps it. A [Miss] changes only what
-// the outcome is called. The same calls give the same outcome, whatever the order in
+// [victims.Enforcement] says how much stays over, and what keeps it; a [Slack] whether that may
+// be. [victims.Auditor] judges it. The same calls give the same decision, whatever the order in
 // which tasks were added.
 package quota

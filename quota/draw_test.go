@@ -26,16 +26,14 @@ type trial struct {
 	Max      world.Amounts
 	Exact    bool
 	Order    quota.Order
-	Miss     world.Amounts
-	Share    resources.Share
 	Busy     []string // queues that are being enforced already
 	Budget   int64
 	Minimums map[string]int
 }
 
 func (c *trial) String() string {
-	return fmt.Sprintf("%v\nenforce %s max %v exact %t order %d miss %v %v busy %v steps %d minimums %v budgets %v",
-		&c.World, c.Queue, c.Max, c.Exact, c.Order, c.Miss, c.Share, c.Busy, c.Budget, c.Minimums, c.World.Budgets)
+	return fmt.Sprintf("%v\nenforce %s max %v exact %t order %q busy %v steps %d minimums %v budgets %v",
+		&c.World, c.Queue, c.Max, c.Exact, c.Order, c.Busy, c.Budget, c.Minimums, c.World.Budgets)
 }
 
 // trials returns random trials in worlds of a shape. Guarantees are drawn by
@@ -59,9 +57,8 @@ func trials(s world.Shape) *rapid.Generator[*trial] {
 		c.drawBudgets(t)
 		c.drawQuota(t)
 		c.Exact = of(t, "overshoot", false, false, true)
-		c.Order = of(t, "order", quota.DefaultOrder, quota.DefaultOrder, quota.ClosestMatch, quota.Pack)
+		c.Order = of(t, "order", quota.YoungestFirst, quota.YoungestFirst, quota.ClosestMatch, quota.Pack)
 		c.Budget = of[int64](t, "budget", 0, 0, 0, 1, 100_000)
-		c.Share = resources.Share{Amount: int64(below(t, "share", 3)), Of: 4}
 		for _, q := range c.World.Queues() {
 			if chance(t, "busy", 1) {
 				c.Busy = append(c.Busy, q.Path)
@@ -132,16 +129,13 @@ func (c *trial) drawQuota(t *rapid.T) {
 		places = used
 	}
 	q := of(t, "queue", places...)
-	c.Queue, c.Max, c.Miss = q.Path, make(world.Amounts), make(world.Amounts)
+	c.Queue, c.Max = q.Path, make(world.Amounts)
 	for i, name := range c.World.Types {
 		if i > 0 && chance(t, "unbounded", 5) {
 			continue
 		}
 		now := usage[q.Path][name]
 		c.Max[name] = max(now-now/8*int64(below(t, "eighths", 9))-int64(below(t, "less", 8)), q.Guaranteed[name], 0)
-		if chance(t, "miss", 4) {
-			c.Miss[name] = int64(below(t, "may miss", 4))
-		}
 	}
 }
 
@@ -153,11 +147,14 @@ func chance(t *rapid.T, label string, n int) bool { return below(t, label, 16) >
 
 func of[T any](t *rapid.T, label string, list ...T) T { return list[below(t, label, len(list))] }
 
-// build makes the cluster of a trial. Its delays are off.
+// build makes the cluster of a trial, with its max.
 func (c *trial) build(t require.TestingT) *victims.Cluster {
 	cluster, err := world.Build(&c.World)
 	require.NoError(t, err)
 	world.SetMinimums(cluster, c.Minimums)
+	q, ok := cluster.Tree().Lookup(c.Queue)
+	require.True(t, ok)
+	require.NoError(t, cluster.SetMax(q, c.limit(c.Max)))
 	return cluster
 }
 
@@ -178,29 +175,29 @@ func (c *trial) busy(tree *queue.Tree) func(queue.ID) bool {
 
 func (c *trial) enforcer(cluster *victims.Cluster) *quota.Enforcer {
 	return &quota.Enforcer{
-		Cluster: cluster, Order: c.Order, Miss: quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
+		Cluster: cluster, Order: c.Order,
 		Options: victims.Options{NeverOvershoot: c.Exact, Enforced: c.busy(cluster.Tree()), Steps: c.Budget},
 	}
 }
 
-func (c *trial) auditor(cluster *victims.Cluster) *quota.Auditor {
+func (c *trial) auditor(cluster *victims.Cluster) *victims.Auditor {
 	e := c.enforcer(cluster)
-	return &quota.Auditor{Cluster: cluster, Options: e.Options, Miss: e.Miss}
+	return &victims.Auditor{Cluster: cluster, Options: e.Options}
 }
 
 // enforce enforces the quota of a trial.
-func (c *trial) enforce(t require.TestingT, cluster *victims.Cluster) *quota.Outcome {
+func (c *trial) enforce(t require.TestingT, cluster *victims.Cluster) *victims.Decision {
 	q, ok := cluster.Tree().Lookup(c.Queue)
 	require.True(t, ok)
-	o := new(quota.Outcome)
-	require.NoError(t, c.enforcer(cluster).Enforce(o, quota.Quota{Queue: q, Max: c.limit(c.Max)}, world.Epoch))
+	o := new(victims.Decision)
+	require.NoError(t, c.enforcer(cluster).Enforce(o, q, world.Epoch))
 	return o
 }
 
 // keys returns the keys of victims.
-func keys(o *quota.Outcome) []string {
+func keys(o *victims.Decision) []string {
 	all := []string{}
-	for _, v := range o.Victims {
+	for _, v := range o.Plan.Victims {
 		all = append(all, v.Key)
 	}
 	return all

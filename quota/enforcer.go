@@ -3,6 +3,7 @@
 package quota
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -30,11 +31,9 @@ type Enforcer struct {
 
 	// Order is how the tasks of a leaf are taken.
 	Order Order
-	// CompareTasks replaces [DefaultOrder], also within [Pack] and [ClosestMatch]: negative if a
+	// CompareTasks replaces [YoungestFirst], also within [Pack] and [ClosestMatch]: negative if a
 	// stops before b; see [victims.Traits]. Keys break ties. Searches do not ask it.
 	CompareTasks func(a, b *victims.Task) int
-	// Miss is what may stay over the max.
-	Miss Miss
 
 	x enforcement
 }
@@ -43,33 +42,23 @@ type Enforcer struct {
 // to which a search is complete.
 const completeCandidates = 12
 
-// A Quota is a max to enforce on a queue. An [Enforcer] makes a dry run of one other than
-// the queue's own.
-type Quota struct {
-	Queue queue.ID
-	Max   resources.Limit
-	// Delay is from a lowered max to its enforcement, for a [Timing]; 0 is off.
-	Delay time.Duration
-}
-
-// Enforce sets dst to which tasks below a queue should stop so that its usage comes
-// within a max. Work lost is that at the instant now.
+// Enforce sets dst to which tasks below queue q should stop so that its usage comes within
+// its max. It fits if nothing is over, and is refused if nobody can go; no-victims is the
+// reason then. Dst.Enforcement says what stays over. Work lost is that at the instant now.
 //
-// Errors are those of [Quota.Check], with the delay that the queue has. That nobody can be
-// taken is no error. An unknown queue panics. The cost is O(tasks·log tasks) below the
-// queue, and searches if a leaf cannot give its part.
-func (e *Enforcer) Enforce(dst *Outcome, quota Quota, now time.Time) error {
-	tree := e.Cluster.Tree()
-	quota.Delay = *tree.Policies(quota.Queue).QuotaDelay
-	if err := quota.Check(tree); err != nil {
-		return err
+// An unknown order is an error, and an unknown queue panics. For a dry run of another max
+// lower that of a clone. The cost is O(tasks·log tasks) below the queue, and searches if a
+// leaf cannot give its part.
+func (e *Enforcer) Enforce(dst *victims.Decision, q queue.ID, now time.Time) error {
+	if !slices.Contains(orders, e.Order) {
+		return fmt.Errorf("quota: unknown order %q", e.Order)
 	}
 	x := &e.x
-	x.begin(e, quota, now)
+	x.begin(e, q, now)
 	if len(x.list) > 0 {
 		x.decide()
 	}
-	x.report(dst, quota.Max)
+	x.report(dst)
 	return nil
 }
 
@@ -86,11 +75,11 @@ type enforcement struct {
 	q    queue.ID
 	now  time.Time
 
-	weights rulebook.Weights // of tasks
+	losses rulebook.Losses // of tasks
 
 	types  int
 	usage  resources.Vector // effective usage of q
-	target resources.Vector // Preemptable of it
+	target resources.Vector // what of it is over the max
 	list   []int            // the types of the target, ascending
 	wanted resources.Mask   // the same as a set
 
@@ -107,16 +96,16 @@ type enforcement struct {
 	walk   walk
 	finder finder
 	rounds rounds
-	stops  [][rulebook.NumRules]Stop // see reportStops
+	stops  [][rulebook.NumRules]victims.Obstacle // see reportObstacles
 }
 
 // begin states what has to go, and which types that are.
-func (x *enforcement) begin(e *Enforcer, quota Quota, now time.Time) {
-	x.e, x.c, x.tree, x.q, x.now = e, e.Cluster, e.Cluster.Tree(), quota.Queue, now
-	x.weights.Set(x.c.Capacity())
+func (x *enforcement) begin(e *Enforcer, q queue.ID, now time.Time) {
+	x.e, x.c, x.tree, x.q, x.now = e, e.Cluster, e.Cluster.Tree(), q, now
+	x.losses.Begin(x.c.Capacity())
 	x.types = x.tree.Schema().Len()
 	x.usage = x.tree.Effective(x.usage, x.q)
-	x.target = Preemptable(x.target, quota.Max, x.usage)
+	x.target = resources.Over(x.target, x.usage, x.tree.Max(q))
 	x.wanted = resources.Positive(x.target)
 	x.list = slices.AppendSeq(x.list[:0], x.wanted.All())
 	x.finder.start(e)
@@ -271,26 +260,20 @@ func (x *enforcement) keeper(leaf queue.ID, size resources.Vector) (keeper queue
 	return keeper, kept
 }
 
-// Preemptable sets dst to what a usage of e has beyond max, in types that max bounds,
-// and returns it. See DESIGN.md, Quota: target.
-func Preemptable(dst resources.Vector, max resources.Limit, e resources.Vector) resources.Vector {
-	return resources.Over(dst, e, max)
-}
-
-// A Miss is what may stay over a max: an amount of each type, or a share of its target
-// rounded down, whichever is more. The zero Miss allows nothing.
-type Miss struct {
+// A Slack is what may stay over a max: an amount of each type, or a share of the target
+// rounded down, whichever is more. The zero Slack allows nothing.
+type Slack struct {
 	Amounts resources.Vector
 	Share   resources.Share
 }
 
-// Allows reports whether a shortfall of a target may be missed in every type.
-func (m Miss) Allows(shortfall, target resources.Vector) bool {
+// Allows reports whether a shortfall of a target may stay, in every type.
+func (s Slack) Allows(shortfall, target resources.Vector) bool {
 	for t, short := range shortfall {
-		if short <= 0 || short <= m.Amounts.At(t) {
+		if short <= 0 || short <= s.Amounts.At(t) {
 			continue
 		}
-		if (resources.Share{Amount: short, Of: target.At(t)}).Compare(m.Share) > 0 {
+		if (resources.Share{Amount: short, Of: target.At(t)}).Compare(s.Share) > 0 {
 			return false
 		}
 	}

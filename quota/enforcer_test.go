@@ -9,32 +9,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// What is wrong with a max is an error, and leaves the outcome as it was.
+// An unknown order is an error, and leaves the decision as it was.
 func TestEnforce_Errors(t *testing.T) {
-	f := newFixture(t, leaf("a", slots(5)))
-	for _, test := range []struct {
-		queue string
-		max   resources.Limit
-		kind  error
-		said  string
-	}{
-		{"a", slots(4), lent.ErrAboveMax, "quota: root.a: guaranteed above max: slots: guaranteed 5, max 4"},
-		{"a", slots(-1), lent.ErrNegative, "quota: root.a: negative bound: max slots -1"},
-		{"a", resources.Limit{Defined: 4}, lent.ErrType, "quota: root.a: not a type: max of type 2 of 2"},
-	} {
-		o := quota.Outcome{Result: "partial", Steps: 7}
-		err := f.e.Enforce(&o, quota.Quota{Queue: f.queue(test.queue), Max: test.max}, now)
-		require.ErrorIs(t, err, test.kind)
-		require.EqualError(t, err, test.said)
-		require.Equal(t, quota.Outcome{Result: "partial", Steps: 7}, o)
-	}
+	f := newFixture(t, leaf("a"))
+	o := victims.Decision{Outcome: victims.Refused}
+	f.e.Order = "oldest"
+	require.EqualError(t, f.e.Enforce(&o, f.queue("a"), now), `quota: unknown order "oldest"`)
+	require.Equal(t, victims.Decision{Outcome: victims.Refused}, o)
 }
 
 // A max that equals the guarantee is enforced, with a delay as without one.
@@ -46,21 +33,23 @@ func TestEnforce_MaxAtGuaranteed(t *testing.T) {
 		f.task(path+"1", path, 5)
 		f.task(path+"2", path, 2)
 		o := f.enforce(path, slots(5))
-		require.Equal(t, "met", o.Result)
+		require.Equal(t, "met", o.Enforcement.Result)
 		require.Equal(t, []string{path + "2"}, keys(o))
 	}
 }
 
-// A dry run of another max changes nothing, and its outcome owns what it says.
+// A dry run on a clone changes nothing, and its decision owns what it says.
 func TestEnforce_DryRun(t *testing.T) {
 	f := newFixture(t, leaf("a"))
 	f.task("t", "a", 5)
-	most := slots(3)
-	o := f.enforce("a", most)
-	most.Value[0] = 99
-	require.Equal(t, slots(3).Value[0], o.Max.Value[0])
-	require.Zero(t, f.c.Tree().Max(f.queue("a")).Defined)
-	o.Usage[0] = 99
+	live := f.c
+	f.c = live.Clone()
+	f.e.Cluster = f.c
+	o := f.enforce("a", slots(3))
+	require.NoError(t, f.c.SetMax(f.queue("a"), slots(9)))
+	require.Equal(t, slots(3).Value[0], o.Enforcement.Max.Value[0])
+	require.Zero(t, live.Tree().Max(f.queue("a")).Defined)
+	o.Enforcement.Usage[0] = 99
 	require.EqualValues(t, 5, f.c.Tree().Usage(f.queue("a"))[0])
 }
 
@@ -71,17 +60,16 @@ func TestChange(t *testing.T) {
 	f.task("t1", "a", 5)
 	f.task("t2", "a", 5)
 	o := f.enforce("a", slots(5))
-	change := o.Change()
-	require.Equal(t, "root.a", change.For)
+	require.Equal(t, "root.a", o.Change().For)
 	f.task("t3", "a", 0)
-	require.ErrorIs(t, f.c.ApplyChange(change), victims.ErrStale)
+	require.ErrorIs(t, f.c.Apply(o), victims.ErrStale)
 	o = f.enforce("a", slots(5))
-	require.NoError(t, f.c.ApplyChange(o.Change()))
+	require.NoError(t, f.c.Apply(o))
 	id, _ := f.c.Lookup("t1")
 	require.Equal(t, victims.Preempting, f.c.Task(id).State)
 	require.EqualValues(t, 5, f.c.Tree().Leaving(f.queue("a"))[0])
-	require.Equal(t, "met", f.enforce("a", slots(5)).Result)
-	require.Empty(t, f.enforce("a", slots(5)).Victims)
+	require.Equal(t, "met", f.enforce("a", slots(5)).Enforcement.Result)
+	require.Empty(t, f.enforce("a", slots(5)).Plan.Victims)
 }
 
 // A search over a few tasks is always complete; one over more goes as far
@@ -100,22 +88,22 @@ func TestEnforce_Budget(t *testing.T) {
 	few := cluster(quota.CompleteCandidates)
 	few.e.Steps = 1
 	o := few.enforce("a", slots(1))
-	require.Equal(t, "met", o.Result)
-	require.True(t, o.Proven)
+	require.Equal(t, "met", o.Enforcement.Result)
+	require.True(t, o.Enforcement.Proven)
 	require.NotContains(t, keys(o), "odd")
 
 	many := cluster(quota.CompleteCandidates + 1)
 	many.e.Steps = 1
 	o = many.enforce("a", slots(1))
-	require.Equal(t, "partial", o.Result)
-	require.False(t, o.Proven)
+	require.Equal(t, "partial", o.Enforcement.Result)
+	require.False(t, o.Enforcement.Proven)
 	require.Contains(t, keys(o), "odd")
 
 	many.e.Steps = 0
 	o = many.enforce("a", slots(1))
-	require.Equal(t, "met", o.Result)
-	require.True(t, o.Proven)
-	require.Positive(t, o.Steps)
+	require.Equal(t, "met", o.Enforcement.Result)
+	require.True(t, o.Enforcement.Proven)
+	require.Positive(t, o.Plan.Steps)
 }
 
 // A warm enforcer allocates nothing, and neither does the outcome.
@@ -143,9 +131,10 @@ func TestEnforce_NoAllocs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.e.Cluster = c
-			var o quota.Outcome
+			var o victims.Decision
+			require.NoError(t, c.SetMax(test.q, test.max))
 			run := func() {
-				if err := test.e.Enforce(&o, quota.Quota{Queue: test.q, Max: test.max}, now); err != nil {
+				if err := test.e.Enforce(&o, test.q, now); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -47,12 +47,12 @@ func Example() {
 	check(timing.Observe(quota.Quota{Queue: vision, Max: ten, Delay: 5 * time.Minute}, now))
 
 	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}
-	var o quota.Outcome
+	var o victims.Decision
 	for _, now := range []time.Time{now, now.Add(5 * time.Minute)} {
 		for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
-			check(enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now))
+			check(enforcer.Enforce(&o, q, now))
 			fmt.Print(now.Format(time.TimeOnly), ": ", o.Describe(cluster))
-			check(cluster.ApplyChange(o.Change())) // marks the victims, which are for you to stop
+			check(cluster.Apply(&o)) // marks the victims, which are for you to stop
 			check(timing.End(q, now))
 		}
 	}

@@ -3,12 +3,10 @@
 package quota_test
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -55,12 +53,13 @@ func ExampleEnforcer_Enforce_parent() {
 	top, _ := c.Tree().Lookup("root.lab")
 
 	enforcer := quota.Enforcer{Cluster: c}
-	var o quota.Outcome
-	if err := enforcer.Enforce(&o, quota.Quota{Queue: top, Max: gpus(15)}, now); err != nil { // a dry run of a lower max
+	var o victims.Decision
+	check(c.SetMax(top, gpus(15)))
+	if err := enforcer.Enforce(&o, top, now); err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, p := range o.Parts {
+	for _, p := range o.Enforcement.Parts {
 		fmt.Println(c.Tree().Path(p.Queue), c.Schema().Format(p.Amount))
 	}
 	fmt.Print(o.Describe(c))
@@ -80,22 +79,20 @@ func ExampleEnforcer_Enforce_parent() {
 	//     lab.guests-2 on n1 (gpu=1, priority 0)
 }
 
-// What cannot be had stays over, and the outcome says why. What may be missed
-// makes no difference to the victims.
+// What cannot be had stays over, and the decision says why. A slack says whether that may be.
 func ExampleEnforcer_Enforce_bestEffort() {
 	c := lab(queue.Config{Name: "a", Guaranteed: gpus(10), Max: gpus(20)})
 	train(c, "root.a", 4, 4, 4, 4)
 	a, _ := c.Tree().Lookup("root.a")
+	check(c.SetMax(a, gpus(10)))
 
 	enforcer := quota.Enforcer{Cluster: c}
-	var o quota.Outcome
-	for _, may := range []int64{0, 2} {
-		enforcer.Miss.Amounts = resources.Vector{may}
-		if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: gpus(10)}, now); err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Print(o.Describe(c))
+	var d victims.Decision
+	check(enforcer.Enforce(&d, a, now))
+	fmt.Print(d.Describe(c))
+	for _, may := range []int64{1, 2} {
+		slack := quota.Slack{Amounts: resources.Vector{may}}
+		fmt.Println(slack.Allows(d.Enforcement.Shortfall, d.Enforcement.Target))
 	}
 	// Output:
 	// root.a uses gpu=16 with a max of gpu=10 (partial): gpu=2 stay over, once these have stopped
@@ -103,11 +100,8 @@ func ExampleEnforcer_Enforce_bestEffort() {
 	//   root.a: asked for gpu=6, gives gpu=4
 	//     a-1 on n1 (gpu=4, priority 0)
 	//   gpu=12 stay: needed for the guarantee of root.a, gpu=10 (guarantee)
-	// root.a uses gpu=16 with a max of gpu=10 (met-within-miss): gpu=2 stay over, which may be missed, once these have stopped
-	//   to be freed: gpu=6
-	//   root.a: asked for gpu=6, gives gpu=4
-	//     a-1 on n1 (gpu=4, priority 0)
-	//   gpu=12 stay: needed for the guarantee of root.a, gpu=10 (guarantee)
+	// false
+	// true
 }
 
 // Every task is too large for the guarantee: nobody is taken.
@@ -117,13 +111,14 @@ func ExampleEnforcer_Enforce_impossible() {
 	a, _ := c.Tree().Lookup("root.a")
 
 	enforcer := quota.Enforcer{Cluster: c}
-	var o quota.Outcome
-	if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: gpus(8)}, now); err != nil {
+	var o victims.Decision
+	check(c.SetMax(a, gpus(8)))
+	if err := enforcer.Enforce(&o, a, now); err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Print(o.Describe(c))
-	fmt.Println(o.Result, o.Stops[0].Rule, len(o.Victims))
+	fmt.Println(o.Enforcement.Result, o.Enforcement.Obstacles[0].Rule, len(o.Plan.Victims))
 	// Output:
 	// root.a uses gpu=9 with a max of gpu=8 (impossible): gpu=1 stay over, and nobody can be taken
 	//   to be freed: gpu=1
@@ -144,10 +139,11 @@ func ExampleEnforcer_Enforce_budgets() {
 		check(err)
 	}
 	enforcer := quota.Enforcer{Cluster: c}
-	var o quota.Outcome
+	var o victims.Decision
 	for _, hard := range []bool{false, true} {
 		check(c.SetBudget("web", victims.Budget{Left: 1, Hard: hard}))
-		check(enforcer.Enforce(&o, quota.Quota{Queue: leaf, Max: gpus(2)}, now))
+		check(c.SetMax(leaf, gpus(2)))
+		check(enforcer.Enforce(&o, leaf, now))
 		fmt.Print(o.Describe(c))
 	}
 	// Output:
@@ -171,19 +167,11 @@ func check(err error) {
 	}
 }
 
-func ExamplePreemptable() {
-	schema, _ := resources.NewSchema("cpu", "memory")
-	most, _ := schema.ParseLimit("cpu=100")
-	usage, _ := schema.Parse("cpu=500 memory=100Gi")
-	fmt.Println(schema.Format(quota.Preemptable(nil, most, usage)))
-	// Output: cpu=400
-}
-
-// A share of the target may be missed, or an amount of each type.
-func ExampleMiss() {
-	miss := quota.Miss{Share: resources.Share{Amount: 1, Of: 20}, Amounts: resources.Vector{2}}
+// A share of the target may stay, or an amount of each type.
+func ExampleSlack() {
+	slack := quota.Slack{Share: resources.Share{Amount: 1, Of: 20}, Amounts: resources.Vector{2}}
 	for _, short := range []int64{2, 3, 5, 6} {
-		fmt.Println(short, miss.Allows(resources.Vector{short}, resources.Vector{100}))
+		fmt.Println(short, slack.Allows(resources.Vector{short}, resources.Vector{100}))
 	}
 	// Output:
 	// 2 true
@@ -192,42 +180,24 @@ func ExampleMiss() {
 	// 6 false
 }
 
-// A max below the guarantee is a contradiction. One that equals it is not.
-func ExampleQuota_Check() {
-	c := lab(queue.Config{Name: "a", Guaranteed: gpus(5)})
-	a, _ := c.Tree().Lookup("root.a")
-	for _, s := range []quota.Quota{
-		{Max: gpus(6), Delay: 5 * time.Minute},
-		{Max: gpus(5), Delay: 5 * time.Minute},
-		{Max: gpus(4)},
-	} {
-		s.Queue = a
-		err := s.Check(c.Tree())
-		fmt.Println(err == nil, errors.Is(err, lent.ErrAboveMax))
-	}
-	// Output:
-	// true false
-	// true false
-	// false true
-}
-
-// An auditor judges outcomes, whoever made them.
-func ExampleAuditor_Audit() {
+// An auditor judges decisions, whoever made them.
+func ExampleEnforcer_audit() {
 	c := lab(queue.Config{Name: "a", Guaranteed: gpus(3)})
 	train(c, "root.a", 2, 2, 1)
 	a, _ := c.Tree().Lookup("root.a")
 	enforcer := quota.Enforcer{Cluster: c}
-	var o quota.Outcome
-	if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: gpus(3)}, now); err != nil {
+	var o victims.Decision
+	check(c.SetMax(a, gpus(3)))
+	if err := enforcer.Enforce(&o, a, now); err != nil {
 		fmt.Println(err)
 		return
 	}
-	auditor := quota.Auditor{Cluster: c}
-	fmt.Println(len(auditor.Audit(nil, &o)))
+	auditor := victims.Auditor{Cluster: c}
+	fmt.Println(len(auditor.Audit(nil, &o, o.Plan.At)))
 
 	id, _ := c.Lookup("a-2")
-	o.Victims = append(o.Victims, victims.Victim{Task: id, Key: "a-2"})
-	for _, v := range auditor.Audit(nil, &o) {
+	o.Plan.Victims = append(o.Plan.Victims, victims.Victim{Task: id, Key: "a-2"})
+	for _, v := range auditor.Audit(nil, &o, o.Plan.At) {
 		fmt.Println(v)
 	}
 	// Output:
@@ -236,6 +206,6 @@ func ExampleAuditor_Audit() {
 	// guarantee (law 2): root.a: gpu 1 after the plan, want at least 3
 	// minimal: victim a-1: can be given back
 	// minimal: victim a-2: can be given back
-	// leaf: root.a: not a leaf in tree order below the queue, or not so many victims
+	// leaf: root.a: not so many victims
 	// leaf: root.a: gpu 2 said to be freed, want what its victims have, 4
 }

@@ -117,20 +117,23 @@ func unknownAge(t *victims.Task)   { t.Created = time.Time{} }
 func noSlots(t *victims.Task)      { t.Size[0] = 0 }
 
 // enforce enforces a max of a queue, and audits the outcome.
-func (f *fixture) enforce(path string, most resources.Limit) *quota.Outcome {
+func (f *fixture) enforce(path string, most resources.Limit) *victims.Decision {
 	f.t.Helper()
-	o := new(quota.Outcome)
-	require.NoError(f.t, f.e.Enforce(o, quota.Quota{Queue: f.queue(path), Max: most}, now))
-	a := quota.Auditor{Cluster: f.c, Options: f.e.Options, Miss: f.e.Miss}
-	require.Empty(f.t, a.Audit(nil, o))
+	o := new(victims.Decision)
+	require.NoError(f.t, f.c.SetMax(f.queue(path), most))
+	require.NoError(f.t, f.e.Enforce(o, f.queue(path), now))
+	a := victims.Auditor{Cluster: f.c, Options: f.e.Options}
+	require.Empty(f.t, a.Audit(nil, o, o.Plan.At))
 	return o
 }
 
 // parts returns the parts of the first round by queue, below the enforced one.
-func (f *fixture) parts(o *quota.Outcome) map[string]int64 {
+func (f *fixture) parts(o *victims.Decision) map[string]int64 {
 	all := make(map[string]int64)
-	for _, p := range o.Parts {
-		all[f.c.Tree().Path(p.Queue)] = p.Amount[0]
+	for _, p := range o.Enforcement.Parts {
+		if p.Amount != nil {
+			all[f.c.Tree().Path(p.Queue)] = p.Amount[0]
+		}
 	}
 	return all
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -85,7 +84,7 @@ func TestGang(t *testing.T) {
 			used := f.c.Tree().Usage(q)[0] - f.c.Tree().Leaving(q)[0]
 			o := f.enforce("p.q", slots(used-test.free))
 			require.Equal(t, test.want, keys(o))
-			require.Equal(t, test.result, o.Result)
+			require.Equal(t, test.result, o.Enforcement.Result)
 		})
 	}
 }
@@ -97,12 +96,12 @@ func TestGang_Leaves(t *testing.T) {
 	f.minimums(map[string]int{"g": 2})
 	f.task("g1", "p.a", 1, job("g"))
 	f.task("g2", "p.b", 1, job("g"))
-	require.Equal(t, "impossible", f.enforce("p", slots(0)).Result)
+	require.Equal(t, "impossible", f.enforce("p", slots(0)).Enforcement.Result)
 	f.task("g3", "c", 1, job("g"))
 	o := f.enforce("p", slots(0)) // one of the three may go
 	require.Equal(t, []string{"g1"}, keys(o))
-	require.Equal(t, []quota.Stop{{Rule: "gang", Amount: 1, Queue: f.queue("p")}}, o.Stops)
-	require.Empty(t, o.Jobs)
+	require.Equal(t, []victims.Obstacle{{Rule: "gang", Amount: 1, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
+	require.Empty(t, o.Enforcement.Jobs)
 }
 
 // Law 2 is judged for a gang as a whole.
@@ -118,7 +117,7 @@ func TestGang_Guarantee(t *testing.T) {
 	f.minimums(map[string]int{"g": 3})
 	o = f.enforce("a", slots(2)) // the gang is 3 of 4, and 2 may go
 	require.Equal(t, []string{"s"}, keys(o))
-	require.Equal(t, []quota.Stop{{Rule: "guarantee", Amount: 3, Queue: f.queue("a")}}, o.Stops)
+	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 3, Queue: f.queue("a")}}, o.Enforcement.Obstacles)
 }
 
 // The outcome names the jobs that go as a whole.
@@ -131,7 +130,7 @@ func TestGang_Jobs(t *testing.T) {
 	}
 	o := f.enforce("a", slots(1))
 	require.Equal(t, []string{"below-1", "below-2", "part-1", "whole-1", "whole-2"}, keys(o))
-	require.Equal(t, []quota.JobLoss{{Job: "below", Minimum: 3, Victims: 2}, {Job: "whole", Minimum: 2, Victims: 2}}, o.Jobs)
+	require.Equal(t, []victims.StoppedJob{{Job: "below", Minimum: 3, Victims: 2}, {Job: "whole", Minimum: 2, Victims: 2}}, o.Enforcement.Jobs)
 	require.Contains(t, o.Describe(f.c), "  job below goes as a whole: minimum 3, running 2\n")
 }
 
@@ -177,7 +176,7 @@ func TestBudget(t *testing.T) {
 			fill(f, test.hard, test.left)
 			o := f.enforce("a", slots(test.max))
 			require.Equal(t, test.want, keys(o))
-			require.Equal(t, test.overrun, o.Overrun)
+			require.Equal(t, test.overrun, o.Plan.Cost.Overrun)
 		})
 	}
 }
@@ -195,10 +194,10 @@ func TestBudget_UsedUp(t *testing.T) {
 		f.task(key, "a", 1, func(t *victims.Task) { t.Budgets = []string{"web"} })
 	}
 	o := f.enforce("a", slots(1))
-	require.Equal(t, "partial", o.Result)
-	require.Equal(t, []quota.Stop{{Rule: "budget", Amount: 2, Queue: f.queue("a")}}, o.Stops)
-	require.NoError(t, f.c.ApplyChange(o.Change()))
-	require.Equal(t, "impossible", f.enforce("a", slots(1)).Result)
+	require.Equal(t, "partial", o.Enforcement.Result)
+	require.Equal(t, []victims.Obstacle{{Rule: "budget", Amount: 2, Queue: f.queue("a")}}, o.Enforcement.Obstacles)
+	require.NoError(t, f.c.Apply(o))
+	require.Equal(t, "impossible", f.enforce("a", slots(1)).Enforcement.Result)
 }
 
 // A search keeps hard budgets, and so does a gang as a whole.
@@ -214,7 +213,7 @@ func TestBudget_Sets(t *testing.T) {
 	f.task("t4", "a", 2, priority(1))
 	o := f.enforce("a", slots(5))
 	require.Equal(t, []string{"t2", "t4"}, keys(o))
-	require.EqualValues(t, 1, o.Overrun)
+	require.EqualValues(t, 1, o.Plan.Cost.Overrun)
 
 	f = newFixture(t, leaf("a"))
 	f.minimums(map[string]int{"g": 2})
@@ -225,8 +224,8 @@ func TestBudget_Sets(t *testing.T) {
 	f.task("s", "a", 1, priority(3))
 	o = f.enforce("a", slots(1))
 	require.Equal(t, []string{"s"}, keys(o))
-	require.Equal(t, []quota.Stop{{Rule: "budget", Amount: 2, Queue: f.queue("a")}}, o.Stops)
-	require.Equal(t, resources.Vector{1, 0}, o.Shortfall)
+	require.Equal(t, []victims.Obstacle{{Rule: "budget", Amount: 2, Queue: f.queue("a")}}, o.Enforcement.Obstacles)
+	require.Equal(t, resources.Vector{1, 0}, o.Enforcement.Shortfall)
 }
 
 // In a search a gang as a whole uses up as much of a budget as it has members.
@@ -243,5 +242,5 @@ func TestBudget_GangInSearch(t *testing.T) {
 	f.task("z", "a", 2, priority(9))
 	o := f.enforce("a", slots(5)) // 4 of 9: with the gang and t there would be three of b
 	require.Equal(t, []string{"t", "z"}, keys(o))
-	require.Equal(t, "met", o.Result)
+	require.Equal(t, "met", o.Enforcement.Result)
 }

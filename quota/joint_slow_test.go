@@ -33,10 +33,10 @@ func propertyMet(t *rapid.T) {
 	s := newSlowSets(c)
 	cluster := c.build(t)
 	o := c.enforce(t, cluster)
-	if !o.Proven {
+	if !o.Enforcement.Proven {
 		t.Fatalf("not proven, with %d candidates\n%v", len(s.sizes), c)
 	}
-	if o.Result == "met" {
+	if o.Enforcement.Result == "met" {
 		return
 	}
 	if set, ok := s.find(s.target); ok {
@@ -52,7 +52,7 @@ func propertyMost(t *rapid.T) {
 	for i, want := range s.target {
 		need := make([]int64, len(s.target))
 		for k := range need {
-			need[k] = min(o.Freed[k], s.target[k])
+			need[k] = min(o.Enforcement.Freed[k], s.target[k])
 		}
 		if need[i] == want {
 			continue

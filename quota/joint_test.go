@@ -13,6 +13,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // guaranteed describes an inner queue with a guarantee.
@@ -88,9 +89,9 @@ func TestJoint(t *testing.T) {
 			test.fill(f)
 			o := f.enforce(test.queue, test.max)
 			require.Equal(t, test.want, keys(o))
-			require.Equal(t, test.result, o.Result)
-			require.True(t, resources.Equal(test.short, o.Shortfall), "short of %v", o.Shortfall)
-			require.True(t, o.Proven)
+			require.Equal(t, test.result, o.Enforcement.Result)
+			require.True(t, resources.Equal(test.short, o.Enforcement.Shortfall), "short of %v", o.Enforcement.Shortfall)
+			require.True(t, o.Enforcement.Proven)
 		})
 	}
 }
@@ -106,12 +107,12 @@ func TestJoint_Leaves(t *testing.T) {
 	o := f.enforce("p", slots(1)) // 1, 3 and 2 of 6, so that the rounds end with a1 and b1
 	require.Equal(t, map[string]int64{"root.p.a": 1, "root.p.b": 3, "root.p.c": 2}, f.parts(o))
 	require.Equal(t, []string{"b1", "c1"}, keys(o))
-	require.Equal(t, "met", o.Result)
-	require.Equal(t, []quota.Leaf{
-		{Queue: f.queue("p.a"), Asked: resources.Vector{1, 0}, Freed: resources.Vector{0, 0}},
-		{Queue: f.queue("p.b"), Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 1},
-		{Queue: f.queue("p.c"), Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 1},
-	}, o.Leaves)
+	require.Equal(t, "met", o.Enforcement.Result)
+	require.Equal(t, []victims.Part{
+		{Queue: f.queue("p.a"), Amount: resources.Vector{1, 0}, Asked: resources.Vector{1, 0}, Freed: resources.Vector{0, 0}},
+		{Queue: f.queue("p.b"), Amount: resources.Vector{3, 0}, Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 1},
+		{Queue: f.queue("p.c"), Amount: resources.Vector{2, 0}, Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 1},
+	}, o.Enforcement.Parts)
 }
 
 // The most of the first type comes first, even if less of it is to be had with
@@ -126,18 +127,17 @@ func TestJoint_TypeByType(t *testing.T) {
 	f.task("b", "q", 2, withDisks(2), age(4*time.Minute))
 	o := f.enforce("q", both(3, 2)) // of 8 and 7
 	require.Equal(t, []string{"c", "z"}, keys(o))
-	require.Equal(t, resources.Vector{0, 1}, o.Shortfall)
+	require.Equal(t, resources.Vector{0, 1}, o.Enforcement.Shortfall)
 }
 
-// What may be missed is judged by the most that can be had.
-func TestJoint_Miss(t *testing.T) {
+// A shortfall is what stays over once the most that can be had is freed.
+func TestJoint_Short(t *testing.T) {
 	f := newFixture(t, guaranteed("p", slots(1), leaf("a")))
-	f.e.Miss.Amounts = resources.Vector{2}
 	f.tasks("p.a", 2, 3)
 	o := f.enforce("p.a", slots(0))
 	require.Equal(t, []string{"a2"}, keys(o))
-	require.Equal(t, "met-within-miss", o.Result)
-	require.Equal(t, []quota.Stop{{Rule: "guarantee", Amount: 2, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, "partial", o.Enforcement.Result)
+	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 2, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
 }
 
 // Few candidates are searched to the end; more as far as the budget goes, and the
@@ -161,30 +161,30 @@ func TestJoint_Budget(t *testing.T) {
 	few := cluster(quota.CompleteCandidates)
 	few.e.Steps = 1
 	o := few.enforce("p", slots(1))
-	require.Equal(t, "met", o.Result)
-	require.True(t, o.Proven)
+	require.Equal(t, "met", o.Enforcement.Result)
+	require.True(t, o.Enforcement.Proven)
 	require.NotContains(t, keys(o), "odd")
 
 	many := cluster(quota.CompleteCandidates + 1)
 	many.e.Steps = 1
 	o = many.enforce("p", slots(1))
-	require.Equal(t, "partial", o.Result)
-	require.False(t, o.Proven)
+	require.Equal(t, "partial", o.Enforcement.Result)
+	require.False(t, o.Enforcement.Proven)
 	require.Contains(t, keys(o), "odd")
 
 	many.e.Steps = 0
 	o = many.enforce("p", slots(1))
-	require.Equal(t, "met", o.Result)
-	require.True(t, o.Proven)
-	require.Positive(t, o.Steps)
+	require.Equal(t, "met", o.Enforcement.Result)
+	require.True(t, o.Enforcement.Proven)
+	require.Positive(t, o.Plan.Steps)
 
 	require.NoError(t, many.c.SetGuaranteed(many.queue("p"), resources.Limit{}))
 	many.grant("g", "p.odd", 5)
 	many.e.Steps = 1
 	o = many.enforce("p", slots(1)) // everybody goes, and the grant stays
-	require.Equal(t, "partial", o.Result)
-	require.True(t, o.Proven)
-	require.Zero(t, o.Steps)
+	require.Equal(t, "partial", o.Enforcement.Result)
+	require.True(t, o.Enforcement.Proven)
+	require.Zero(t, o.Plan.Steps)
 }
 
 // A warm enforcer allocates nothing for it, whether it finds anything or not.
@@ -195,10 +195,11 @@ func TestJoint_NoAllocs(t *testing.T) {
 		f.tasks("p.a", 2, 1)
 		f.tasks("p.b", 4)
 		p := f.queue("p")
-		var o quota.Outcome
+		var o victims.Decision
 		for _, most := range []resources.Limit{slots(3), slots(5)} {
+			require.NoError(t, f.c.SetMax(p, most))
 			enforce := func() {
-				if err := f.e.Enforce(&o, quota.Quota{Queue: p, Max: most}, now); err != nil {
+				if err := f.e.Enforce(&o, p, now); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -51,7 +52,7 @@ func propertySound(t *rapid.T) {
 	c := draw(t)
 	cluster := c.build(t)
 	o := c.enforce(t, cluster)
-	for _, v := range c.auditor(cluster).Audit(nil, o) {
+	for _, v := range c.auditor(cluster).Audit(nil, o, o.Plan.At) {
 		t.Errorf("%v", v)
 	}
 	if t.Failed() {
@@ -81,9 +82,9 @@ func propertyExact(t *rapid.T) {
 	c := draw(t)
 	c.Exact = true
 	o := c.enforce(t, c.build(t))
-	for i, want := range o.Target {
-		if want > 0 && o.Freed[i] > want {
-			t.Fatalf("%d of %d of type %d\n%v", o.Freed[i], want, i, c)
+	for i, want := range o.Enforcement.Target {
+		if want > 0 && o.Enforcement.Freed[i] > want {
+			t.Fatalf("%d of %d of type %d\n%v", o.Enforcement.Freed[i], want, i, c)
 		}
 	}
 }
@@ -99,17 +100,17 @@ func propertyOneTask(t *rapid.T) {
 	cluster := c.build(t)
 	o := c.enforce(t, cluster)
 	whole := make(map[string]int64)
-	for _, j := range o.Jobs {
-		for _, v := range o.Victims {
+	for _, j := range o.Enforcement.Jobs {
+		for _, v := range o.Plan.Victims {
 			if task := cluster.Task(v.Task); task.Job == j.Job {
 				whole[j.Job] += task.Size[0]
 			}
 		}
 	}
-	for _, v := range o.Victims {
+	for _, v := range o.Plan.Victims {
 		task := cluster.Task(v.Task)
-		if size := max(task.Size[0], whole[task.Job]); o.Freed[0]-o.Target[0] >= size {
-			t.Fatalf("%d freed for %d, with %s of %d\n%v", o.Freed[0], o.Target[0], v.Key, size, c)
+		if size := max(task.Size[0], whole[task.Job]); o.Enforcement.Freed[0]-o.Enforcement.Target[0] >= size {
+			t.Fatalf("%d freed for %d, with %s of %d\n%v", o.Enforcement.Freed[0], o.Enforcement.Target[0], v.Key, size, c)
 		}
 	}
 }
@@ -119,7 +120,7 @@ func propertyUnchanged(t *rapid.T) {
 	cluster := c.build(t)
 	before, version := picture(cluster), cluster.Version()
 	o := c.enforce(t, cluster)
-	if o.Version != version || cluster.Version() != version || picture(cluster) != before {
+	if o.Outcome != victims.Refused && o.Plan.Version != version || cluster.Version() != version || picture(cluster) != before {
 		t.Fatalf("changed from\n%v to\n%v", before, picture(cluster))
 	}
 }
@@ -159,7 +160,7 @@ func propertyRefused(t *rapid.T) {
 		}
 	}
 	o := c.enforce(t, cluster)
-	for _, v := range c.auditor(cluster).Audit(nil, o) {
+	for _, v := range c.auditor(cluster).Audit(nil, o, o.Plan.At) {
 		t.Errorf("%v", v)
 	}
 	for i := range c.World.Tasks {
@@ -173,8 +174,8 @@ func propertyRefused(t *rapid.T) {
 		if _, err := cluster.Refuse(key, world.Epoch.Add(1)); err != nil {
 			t.Fatal(err)
 		}
-		o.Version = cluster.Version()
-		if found := c.auditor(cluster).Audit(nil, o); !slices.ContainsFunc(found, func(v victims.Violation) bool { return v.Law == "refused" && v.Victim == key }) {
+		o.Plan.Version = cluster.Version()
+		if found := c.auditor(cluster).Audit(nil, o, o.Plan.At); !slices.ContainsFunc(found, func(v victims.Violation) bool { return v.Law == "refused" && v.Victim == key }) {
 			t.Errorf("%q refuses, and is told %v", key, found)
 		}
 	}
@@ -194,7 +195,10 @@ func propertyTurned(t *rapid.T) {
 	c.World.Root = turn(c.World.Root)
 	cluster := c.build(t)
 	got := make(map[string]world.Amounts)
-	for _, p := range c.enforce(t, cluster).Parts {
+	for _, p := range c.enforce(t, cluster).Enforcement.Parts {
+		if p.Amount == nil {
+			continue
+		}
 		got[cluster.Tree().Path(p.Queue)] = world.AmountsOf(cluster, p.Amount)
 	}
 	if diff := cmp.Diff(parts, got, cmpopts.EquateEmpty()); diff != "" {
@@ -215,18 +219,18 @@ func turn(q world.Queue) world.Queue {
 // A warm enforcer gives a used outcome the same answer as new ones.
 func propertyReused(t *rapid.T) {
 	var e quota.Enforcer
-	var o quota.Outcome
+	var o victims.Decision
 	for range 3 {
 		c := draw(t)
 		cluster := c.build(t)
 		want := c.enforce(t, cluster)
 		fresh := c.enforcer(cluster)
 		e.Cluster, e.NeverOvershoot, e.Order, e.Steps = cluster, fresh.NeverOvershoot, fresh.Order, fresh.Steps
-		e.Miss, e.Enforced = fresh.Miss, fresh.Enforced
-		if err := e.Enforce(&o, quota.Quota{Queue: want.Queue, Max: want.Max}, world.Epoch); err != nil {
+		e.Enforced = fresh.Enforced
+		if err := e.Enforce(&o, want.Plan.Ask.Queue, world.Epoch); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, &o, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(quota.Outcome{})); diff != "" {
+		if diff := cmp.Diff(want, &o, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}), cmpopts.EquateComparable(victims.Version{}, resources.Wide{})); diff != "" {
 			t.Fatalf("%s\n%v", diff, c)
 		}
 	}
@@ -241,11 +245,14 @@ func propertyApplied(t *rapid.T) {
 	cluster := c.build(t)
 	before, version := picture(cluster), cluster.Version()
 	o := c.enforce(t, cluster)
-	if err := cluster.ApplyChange(o.Change()); err != nil {
+	if o.Outcome == victims.Refused { // nobody goes
+		return
+	}
+	if err := cluster.Apply(o); err != nil {
 		t.Fatal(err)
 	}
 	again := c.enforce(t, cluster)
-	if !slices.Equal(o.Shortfall, again.Target) || !c.Exact && len(again.Jobs) == 0 && len(again.Victims) > 0 {
+	if !slices.Equal(o.Enforcement.Shortfall, again.Enforcement.Target) || !c.Exact && len(again.Enforcement.Jobs) == 0 && len(again.Plan.Victims) > 0 {
 		t.Fatalf("again: %v\n%v", again.Describe(cluster), c)
 	}
 	if err := cluster.Undo(); err != nil {
@@ -261,13 +268,13 @@ func propertyApplied(t *rapid.T) {
 func propertyStops(t *rapid.T) {
 	c := draw(t)
 	o := c.enforce(t, c.build(t))
-	kept := make([]int64, len(o.Shortfall))
-	for _, s := range o.Stops {
+	kept := make([]int64, len(o.Enforcement.Shortfall))
+	for _, s := range o.Enforcement.Obstacles {
 		kept[s.Type] += s.Amount
 	}
-	for i, short := range o.Shortfall {
+	for i, short := range o.Enforcement.Shortfall {
 		// All that is left is kept by something.
-		if want := o.Usage[i] - o.Freed[i]; short > 0 && kept[i] != want || short == 0 && kept[i] != 0 {
+		if want := o.Enforcement.Usage[i] - o.Enforcement.Freed[i]; short > 0 && kept[i] != want || short == 0 && kept[i] != 0 {
 			t.Fatalf("type %d: %d are left, %d kept\n%v", i, want, kept[i], c)
 		}
 	}

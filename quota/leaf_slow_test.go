@@ -39,7 +39,7 @@ func propertyLeaf(t *rapid.T) {
 	if want := chooseSlowly(c); !slices.Equal(want, keys(o)) {
 		t.Fatalf("want %v, have %v\n%v", want, keys(o), c)
 	}
-	if !o.Proven {
+	if !o.Enforcement.Proven {
 		t.Fatalf("not proven, with %d tasks", len(c.World.Tasks))
 	}
 }

@@ -28,15 +28,15 @@ func TestOrder(t *testing.T) {
 		order         quota.Order
 		first, second []change
 	}{
-		{"plain before originators", 0, []change{priority(9), optedOut}, []change{originator, age(0)}},
-		{"lower priority", 0, []change{optedOut, last}, []change{priority(1), age(0)}},
-		{"the lowest priority there is", 0, []change{priority(-1 << 31), last}, []change{priority(-1<<31 + 1)}},
-		{"the highest priority there is", 0, []change{priority(1<<31 - 2), last}, []change{priority(1<<31 - 1)}},
-		{"opted-in before opted-out", 0, []change{last}, []change{optedOut, age(0)}},
-		{"younger", 0, []change{age(time.Hour - 1), withDisks(50)}, []change{none}},
-		{"in the future is younger still", 0, []change{age(-time.Hour)}, []change{age(0)}},
-		{"of unknown age are the oldest", 0, []change{age(90 * 365 * 24 * time.Hour)}, []change{unknownAge}},
-		{"smaller by dominant share", 0, []change{withDisks(4)}, []change{withDisks(6)}},
+		{"plain before originators", "", []change{priority(9), optedOut}, []change{originator, age(0)}},
+		{"lower priority", "", []change{optedOut, last}, []change{priority(1), age(0)}},
+		{"the lowest priority there is", "", []change{priority(-1 << 31), last}, []change{priority(-1<<31 + 1)}},
+		{"the highest priority there is", "", []change{priority(1<<31 - 2), last}, []change{priority(1<<31 - 1)}},
+		{"opted-in before opted-out", "", []change{last}, []change{optedOut, age(0)}},
+		{"younger", "", []change{age(time.Hour - 1), withDisks(50)}, []change{none}},
+		{"in the future is younger still", "", []change{age(-time.Hour)}, []change{age(0)}},
+		{"of unknown age are the oldest", "", []change{age(90 * 365 * 24 * time.Hour)}, []change{unknownAge}},
+		{"smaller by dominant share", "", []change{withDisks(4)}, []change{withDisks(6)}},
 		{"exactly the types", quota.ClosestMatch, []change{originator, priority(9)}, []change{withDisks(1)}},
 		{"then by the order", quota.ClosestMatch, []change{withDisks(2)}, []change{withDisks(1), priority(1)}},
 	} {
@@ -123,9 +123,9 @@ func TestLeaf(t *testing.T) {
 			}
 			o := f.enforce("q", test.max)
 			require.Equal(t, append([]string{}, test.want...), keys(o))
-			require.Equal(t, test.result, o.Result)
-			require.True(t, resources.Equal(test.short, o.Shortfall), "short of %v", o.Shortfall)
-			require.True(t, o.Proven)
+			require.Equal(t, test.result, o.Enforcement.Result)
+			require.True(t, resources.Equal(test.short, o.Enforcement.Shortfall), "short of %v", o.Enforcement.Shortfall)
+			require.True(t, o.Enforcement.Proven)
 		})
 	}
 }
@@ -141,8 +141,8 @@ func TestLeaf_FillsAfterTrim(t *testing.T) {
 	f.task("c", "q", 1, withDisks(4), priority(3))
 	o := f.enforce("q", both(0, 9))
 	require.Equal(t, []string{"a", "b"}, keys(o))
-	require.Equal(t, resources.Vector{1, 0}, o.Shortfall)
-	require.True(t, o.Proven)
+	require.Equal(t, resources.Vector{1, 0}, o.Enforcement.Shortfall)
+	require.True(t, o.Enforcement.Proven)
 }
 
 // Pack takes node after node: first the one with most of what is open, in node

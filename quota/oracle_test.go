@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // planned are the features of worlds whose rules the enforcer knows.
@@ -30,13 +31,13 @@ func propertyOracle(t *rapid.T) {
 	if breaks := oracle.EnforceBreaks(c, keys(o)); len(breaks) > 0 {
 		t.Fatalf("%v: %v\n%v", keys(o), breaks, c)
 	}
-	if !o.Proven {
+	if !o.Enforcement.Proven {
 		t.Fatalf("%v: not proven\n%v", keys(o), c)
 	}
 	// Taking in parts may fall short where taking freely would not.
 	leaf := len(c.World.Queues()) == 1 || isLeaf(&c.World, c.Queue)
-	if met := o.Result == "met"; leaf && met != oracle.CanMeet(c) {
-		t.Fatalf("%v: %v, and the oracle says %v\n%v", o.Result, keys(o), !met, c)
+	if met := o.Enforcement.Result == "met"; leaf && met != oracle.CanMeet(c) {
+		t.Fatalf("%v: %v, and the oracle says %v\n%v", o.Enforcement.Result, keys(o), !met, c)
 	}
 }
 
@@ -66,7 +67,7 @@ func isLeaf(w *world.World, path string) bool {
 	return false
 }
 
-func enforceCase(t *rapid.T, c *world.EnforceCase) *quota.Outcome {
+func enforceCase(t *rapid.T, c *world.EnforceCase) *victims.Decision {
 	cluster, err := world.Build(&c.World)
 	if err != nil {
 		t.Fatalf("%v\n%v", err, c)
@@ -86,8 +87,11 @@ func enforceCase(t *rapid.T, c *world.EnforceCase) *quota.Outcome {
 	if !ok {
 		t.Fatalf("no queue %s\n%v", c.Queue, c)
 	}
-	var o quota.Outcome
-	if err := e.Enforce(&o, quota.Quota{Queue: queue, Max: world.LimitOf(cluster, c.Max)}, world.Epoch); err != nil {
+	var o victims.Decision
+	if err := cluster.SetMax(queue, world.LimitOf(cluster, c.Max)); err != nil {
+		t.Fatalf("%v\n%v", err, c)
+	}
+	if err := e.Enforce(&o, queue, world.Epoch); err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
 	return &o

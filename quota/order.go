@@ -10,32 +10,28 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Order is the order in which the tasks of a leaf are taken.
-type Order uint8
+// Order is the order in which the tasks of a leaf are taken: a stable word.
+type Order string
 
 const (
-	// DefaultOrder takes originators last, then lower priority first, opted-out tasks
+	// YoungestFirst takes originators last, then lower priority first, opted-out tasks
 	// last, younger first, smaller first (by dominant share of the cluster), then by key.
-	DefaultOrder Order = iota
+	YoungestFirst Order = ""
 	// ClosestMatch takes tasks with exactly the types of the target first, then those
-	// with the fewest others, then by DefaultOrder.
-	ClosestMatch
+	// with the fewest others, then by YoungestFirst.
+	ClosestMatch Order = "closest-match"
 	// Pack takes the tasks of one node after another, so that few nodes lose tasks. First
 	// comes the node whose candidates have the largest dominant share of what is still to
-	// be freed; ties by penalty, then node order. Inside a node it is DefaultOrder.
-	Pack
+	// be freed; ties by penalty, then node order. Inside a node it is YoungestFirst.
+	Pack Order = "pack"
 )
 
-var orderWords = word.Table{Of: "quota.Order", Words: []string{DefaultOrder: "default", ClosestMatch: "closest-match", Pack: "pack"}}
-
-// String returns the stable word for the order.
-func (o Order) String() string { return orderWords.Word(uint8(o)) }
+var orders = []Order{YoungestFirst, ClosestMatch, Pack}
 
 // The order of tasks is that of victims.Traits, packed into two numbers that most comparisons
 // decide by: order and age. In order stand, from the lowest bit on, opting out,

@@ -55,12 +55,13 @@ func ExampleOrder() {
 		{CompareTasks: largest},
 	} {
 		e.Cluster = c
-		var o quota.Outcome
-		if err := e.Enforce(&o, quota.Quota{Queue: lab, Max: resources.Limit{Value: resources.Vector{7}, Defined: 1}}, now); err != nil {
+		var o victims.Decision
+		check(c.SetMax(lab, resources.Limit{Value: resources.Vector{7}, Defined: 1}))
+		if err := e.Enforce(&o, lab, now); err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(o.Victims[0].Key)
+		fmt.Println(o.Plan.Victims[0].Key)
 	}
 	// Output:
 	// young
@@ -91,16 +92,17 @@ func ExampleEnforcer_Enforce_gang() {
 		return
 	}
 	e := quota.Enforcer{Cluster: c}
-	var o quota.Outcome
+	var o victims.Decision
 	for _, most := range []int64{6, 5} {
-		if err := e.Enforce(&o, quota.Quota{Queue: lab, Max: resources.Limit{Value: resources.Vector{most}, Defined: 1}}, now); err != nil {
+		check(c.SetMax(lab, resources.Limit{Value: resources.Vector{most}, Defined: 1}))
+		if err := e.Enforce(&o, lab, now); err != nil {
 			fmt.Println(err)
 			return
 		}
-		for _, v := range o.Victims {
+		for _, v := range o.Plan.Victims {
 			fmt.Print(v.Key, " ")
 		}
-		fmt.Println(o.Jobs)
+		fmt.Println(o.Enforcement.Jobs)
 	}
 	// Output:
 	// middle []
@@ -121,12 +123,13 @@ func ExampleTiming_Running() {
 	fmt.Println(q == lab, ok, timing.Running(lab))
 
 	e := quota.Enforcer{Cluster: c, Options: victims.Options{Enforced: timing.Running}}
-	var o quota.Outcome
-	if err := e.Enforce(&o, quota.Quota{Queue: queue.Root, Max: s.Max}, now); err != nil {
+	var o victims.Decision
+	check(c.SetMax(queue.Root, s.Max))
+	if err := e.Enforce(&o, queue.Root, now); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(o.Result, o.Stops[0].Rule)
+	fmt.Println(o.Enforcement.Result, o.Enforcement.Obstacles[0].Rule)
 	// Output:
 	// false
 	// true true true

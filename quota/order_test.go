@@ -33,8 +33,8 @@ func propertyTraits(t *rapid.T) {
 	e := c.enforcer(cluster)
 	e.CompareTasks = quota.ByTraits(cluster.Capacity())
 	q, _ := cluster.Tree().Lookup(c.Queue)
-	var o quota.Outcome
-	require.NoError(t, e.Enforce(&o, quota.Quota{Queue: q, Max: c.limit(c.Max)}, world.Epoch))
+	var o victims.Decision
+	require.NoError(t, e.Enforce(&o, q, world.Epoch))
 	if got := keys(&o); !slices.Equal(want, got) {
 		t.Fatalf("%v, and by traits %v\n%v", want, got, c)
 	}

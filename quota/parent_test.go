@@ -12,6 +12,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // tasks adds tasks a1, a2, … to leaf a, in the order of taking.
@@ -39,10 +40,12 @@ func TestParent_Parts(t *testing.T) {
 		"root.p.t": 3, "root.p.t.c": 3, "root.p.u": 6, "root.p.u.b": 6,
 	}, f.parts(o))
 	require.Equal(t, []string{"b1", "b2", "b3", "c1", "c2", "c3"}, keys(o))
-	require.Equal(t, []quota.Leaf{
-		{Queue: f.queue("p.t.c"), Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 3},
-		{Queue: f.queue("p.u.b"), Asked: resources.Vector{6, 0}, Freed: resources.Vector{6, 0}, Victims: 3},
-	}, o.Leaves)
+	require.Equal(t, []victims.Part{
+		{Queue: f.queue("p.t"), Amount: resources.Vector{3, 0}},
+		{Queue: f.queue("p.t.c"), Amount: resources.Vector{3, 0}, Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 3},
+		{Queue: f.queue("p.u"), Amount: resources.Vector{6, 0}},
+		{Queue: f.queue("p.u.b"), Amount: resources.Vector{6, 0}, Asked: resources.Vector{6, 0}, Freed: resources.Vector{6, 0}, Victims: 3},
+	}, o.Enforcement.Parts)
 }
 
 // A guarantee above the enforced queue limits what is taken, but neither target,
@@ -54,10 +57,10 @@ func TestParent_GuaranteeAbove(t *testing.T) {
 	o := f.enforce("p.q", slots(4))
 	require.Equal(t, map[string]int64{"root.p.q.a": 3, "root.p.q.b": 3}, f.parts(o))
 	require.Equal(t, []string{"a1", "b1"}, keys(o))
-	require.Equal(t, "partial", o.Result)
-	require.Equal(t, resources.Vector{6, 0}, o.Target)
-	require.Equal(t, resources.Vector{4, 0}, o.Shortfall)
-	require.Equal(t, []quota.Stop{{Type: 0, Rule: "guarantee", Amount: 8, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, "partial", o.Enforcement.Result)
+	require.Equal(t, resources.Vector{6, 0}, o.Enforcement.Target)
+	require.Equal(t, resources.Vector{4, 0}, o.Enforcement.Shortfall)
+	require.Equal(t, []victims.Obstacle{{Type: 0, Rule: "guarantee", Amount: 8, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
 }
 
 // Parts are those of the whole target, and what a guarantee above lets go is cut
@@ -71,8 +74,8 @@ func TestParent_PartsBelowGuarantee(t *testing.T) {
 	o := f.enforce("top.p", slots(10))
 	require.Equal(t, map[string]int64{"root.top.p.a": 5, "root.top.p.b": 5}, f.parts(o))
 	require.Equal(t, []string{"a1", "a2", "b1", "b2"}, keys(o))
-	require.Equal(t, resources.Vector{6, 0}, o.Shortfall)
-	require.True(t, o.Proven)
+	require.Equal(t, resources.Vector{6, 0}, o.Enforcement.Shortfall)
+	require.True(t, o.Enforcement.Proven)
 }
 
 // What a leaf cannot give is offered to its siblings first, and then to those
@@ -122,20 +125,20 @@ func TestParent_LastTrim(t *testing.T) {
 		want  []string
 	}{
 		// Parts are 8 and 1. Trimmed on its own, a would keep 2 and 6.
-		{"a plain one of another leaf", 0, func(f *fixture) {
+		{"a plain one of another leaf", "", func(f *fixture) {
 			f.task("a1", "p.a", 2, minutes(1))
 			f.task("a2", "p.a", 1, minutes(2))
 			f.task("a3", "p.a", 6, minutes(3))
 			f.task("b1", "p.b", 1, minutes(4), optedOut)
 		}, 9, []string{"a1", "a2", "a3"}},
 		// Parts are 3 and 1. Trimmed on its own, a would keep a2.
-		{"in its own leaf", 0, func(f *fixture) {
+		{"in its own leaf", "", func(f *fixture) {
 			f.task("a1", "p.a", 2, minutes(10))
 			f.task("a2", "p.a", 3, minutes(5), optedOut)
 			f.task("b1", "p.b", 3, minutes(20))
 		}, 4, []string{"a1", "b1"}},
 		// b1 is opted out, but a2 has the higher priority.
-		{"not of a higher priority", 0, func(f *fixture) {
+		{"not of a higher priority", "", func(f *fixture) {
 			f.task("a1", "p.a", 1)
 			f.task("a2", "p.a", 3, priority(1))
 			f.task("b1", "p.b", 3, optedOut)
@@ -185,7 +188,7 @@ func TestParent_LastTrimEmptiesALeaf(t *testing.T) {
 	o := f.enforce("p", slots(3)) // parts are 2 and 1
 	require.Equal(t, map[string]int64{"root.p.a": 2, "root.p.b": 1}, f.parts(o))
 	require.Equal(t, []string{"b1"}, keys(o))
-	require.Equal(t, 0, o.Leaves[0].Victims)
+	require.Equal(t, 0, o.Enforcement.Parts[0].Victims)
 }
 
 // Queues that are being enforced already, and all below them, give nothing.
@@ -198,7 +201,7 @@ func TestParent_Enforced(t *testing.T) {
 	o := f.enforce("p", slots(1)) // that p itself is being enforced is what this is about
 	require.Equal(t, []string{"b1", "b2"}, keys(o))
 	require.Equal(t, map[string]int64{"root.p.b": 2}, f.parts(o))
-	require.Equal(t, []quota.Stop{{Rule: "enforced", Amount: 4, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []victims.Obstacle{{Rule: "enforced", Amount: 4, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
 }
 
 // What keeps the rest of each type, by rule.
@@ -217,16 +220,16 @@ func TestStops(t *testing.T) {
 	f.e.Enforced = func(q queue.ID) bool { return q == busy }
 	o := f.enforce("p", both(0, 0))
 	require.Equal(t, []string{"b2"}, keys(o))
-	require.Equal(t, []quota.Stop{
+	require.Equal(t, []victims.Obstacle{
 		{Type: 0, Rule: "guarantee", Amount: 4, Queue: f.queue("p.a")},
 		{Type: 0, Rule: "enforced", Amount: 5, Queue: f.queue("p")},
 		{Type: 0, Rule: "required-node", Amount: 3, Queue: f.queue("p")},
 		{Type: 0, Rule: "granted", Amount: 7, Queue: f.queue("p")},
 		{Type: 1, Rule: "guarantee", Amount: 1, Queue: f.queue("p.a")},
 		{Type: 1, Rule: "enforced", Amount: 2, Queue: f.queue("p")},
-	}, o.Stops)
-	require.Equal(t, []string{"g1", "g2"}, o.Grants)
-	require.Equal(t, resources.Vector{19, 3}, o.Shortfall)
+	}, o.Enforcement.Obstacles)
+	require.Equal(t, []string{"g1", "g2"}, o.Enforcement.Grants)
+	require.Equal(t, resources.Vector{19, 3}, o.Enforcement.Shortfall)
 }
 
 // Of several guarantees that keep tasks, the first in tree order is named,
@@ -238,8 +241,8 @@ func TestStops_Guarantees(t *testing.T) {
 	f.task("a1", "p.q.a", 4)
 	f.task("b1", "p.q.b", 6)
 	o := f.enforce("p.q", slots(9)) // of 10, and p is guaranteed 11
-	require.Equal(t, []quota.Stop{{Rule: "guarantee", Amount: 10, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 10, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
 	require.NoError(t, f.c.SetGuaranteed(f.queue("p"), resources.Limit{}))
 	o = f.enforce("p.q", slots(9))
-	require.Equal(t, []quota.Stop{{Rule: "guarantee", Amount: 10, Queue: f.queue("p.q.a")}}, o.Stops)
+	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 10, Queue: f.queue("p.q.a")}}, o.Enforcement.Obstacles)
 }

@@ -15,128 +15,119 @@ import (
 )
 
 // report sets dst to what was decided.
-func (x *enforcement) report(dst *Outcome, most resources.Limit) {
-	*dst = Outcome{
-		Result: met, Queue: x.q, Path: x.tree.Path(x.q), Proven: !x.finder.unproven, Steps: x.finder.steps, Version: x.c.Version(), At: x.now,
-		Parts: dst.Parts[:0], Leaves: dst.Leaves[:0], Victims: dst.Victims[:0],
-		Stops: dst.Stops[:0], Grants: dst.Grants[:0], Jobs: dst.Jobs[:0], block: dst.block[:0],
+func (x *enforcement) report(dst *victims.Decision) {
+	dst.Begin(&victims.Ask{Queue: x.q}, x.c, x.now)
+	e, p := &dst.Enforcement, &dst.Plan
+	dst.Outcome, e.Result, e.Proven, p.Steps = victims.Fits, "met", !x.finder.unproven, x.finder.steps
+	x.vector = rows.Zeros(x.vector, x.types)
+	e.Usage, e.Target, e.Freed, e.Shortfall = dst.Keep(x.usage), dst.Keep(x.target), dst.Keep(x.vector), dst.Keep(x.vector)
+	for t := range x.vector {
+		x.vector[t], _ = x.tree.Max(x.q).Bound(t)
 	}
-	x.reserve(dst)
-	dst.Usage = dst.copy(x.usage)
-	dst.Max = resources.Limit{Value: dst.amounts(x.types), Defined: most.Defined}
-	for t := range most.Defined.All() {
-		dst.Max.Value[t], _ = most.Bound(t)
-	}
-	dst.Target = dst.copy(x.target)
-	dst.Freed, dst.Shortfall = dst.amounts(x.types), dst.amounts(x.types)
+	e.Max = resources.Limit{Value: dst.Keep(x.vector), Defined: x.tree.Max(x.q).Defined}
 	if len(x.list) == 0 {
 		return
 	}
-	copy(dst.Freed, x.row(x.freed, x.q))
-	x.beyond(dst.Shortfall, x.target, dst.Freed)
+	copy(e.Freed, x.row(x.freed, x.q))
+	x.beyond(e.Shortfall, x.target, e.Freed)
 	x.reportQueues(dst)
+	x.reportJobs(e)
 	x.reportVictims(dst)
-	x.reportStops(dst)
-	x.reportJobs(dst)
-	for _, b := range x.roster.budgets {
-		if !b.hard {
-			dst.Overrun += max(b.used-b.left, 0)
-		}
-	}
+	x.reportObstacles(e)
+	dst.Outcome = victims.Preempts
 	switch {
-	case resources.IsZero(dst.Shortfall):
-	case x.e.Miss.Allows(dst.Shortfall, dst.Target):
-		dst.Result = metWithinMiss
-	case len(dst.Victims) > 0:
-		dst.Result = partial
+	case resources.IsZero(e.Shortfall):
+	case len(p.Victims) > 0:
+		e.Result = "partial"
 	default:
-		dst.Result = impossible
+		dst.Outcome, e.Result, p.Version = victims.Refused, "impossible", victims.Version{} // there is nothing to apply
+		dst.Refusal.Reason, dst.Refusal.Proven, dst.Refusal.Steps = rulebook.NoVictims, e.Proven, p.Steps
 	}
 }
 
-// reserve makes room for all amounts of an outcome, so that they are cut from
-// one piece of memory.
-func (x *enforcement) reserve(dst *Outcome) {
-	rows := 5
-	if len(x.list) > 0 {
-		rows += 3 * x.len()        // no queue has more than a part and, as a leaf, two amounts more
-		rows += len(x.sortByKey()) // the victims' sizes
-	}
-	dst.block = slices.Grow(dst.block, rows*x.types)
-}
-
-// amounts returns n zero amounts of the outcome's memory.
-func (o *Outcome) amounts(n int) resources.Vector {
-	from := len(o.block)
-	o.block = o.block[:from+n]
-	clear(o.block[from:])
-	return o.block[from : from+n : from+n]
-}
-
-func (o *Outcome) copy(v resources.Vector) resources.Vector {
-	dst := o.amounts(len(v))
-	copy(dst, v)
-	return dst
-}
-
-// reportQueues lists the parts and what the leaves made of them.
-func (x *enforcement) reportQueues(dst *Outcome) {
+// reportQueues lists what queues were asked for, and what the leaves made of it.
+func (x *enforcement) reportQueues(dst *victims.Decision) {
 	for p := x.q; p < trees.End(x.tree, x.q); p++ {
-		if part := x.row(x.rounds.parts, p); p != x.q && x.isAny(part) {
-			dst.Parts = append(dst.Parts, Part{Queue: p, Amount: dst.copy(part)})
-		}
-		if !x.tree.IsLeaf(p) {
-			continue
+		part := victims.Part{Queue: p}
+		if amount := x.row(x.rounds.parts, p); p != x.q && x.isAny(amount) {
+			part.Amount = dst.Keep(amount)
 		}
 		// What was asked for may have been left to others in the end.
-		if asked := x.row(x.rounds.asked, p); x.isAny(asked) {
-			leaf := Leaf{Queue: p, Asked: dst.copy(asked), Freed: dst.copy(x.row(x.freed, p))}
-			row := x.at(p)
-			for i := row.first; i < row.end; i++ {
+		if asked := x.row(x.rounds.asked, p); x.tree.IsLeaf(p) && x.isAny(asked) {
+			part.Asked, part.Freed = dst.Keep(asked), dst.Keep(x.row(x.freed, p))
+			for i := x.at(p).first; i < x.at(p).end; i++ {
 				if x.task(i).taken {
-					leaf.Victims++
+					part.Victims++
 				}
 			}
-			dst.Leaves = append(dst.Leaves, leaf)
+		}
+		if part.Amount != nil || part.Asked != nil {
+			dst.Enforcement.Parts = append(dst.Enforcement.Parts, part)
 		}
 	}
 }
 
-// reportVictims lists the victims and the grants.
-func (x *enforcement) reportVictims(dst *Outcome) {
-	sorted := x.walk.line // see reserve
-	dst.Victims = slices.Grow(dst.Victims, len(sorted))
-	for _, row := range sorted {
-		c := x.task(row)
-		t := x.c.TaskView(c.id)
-		dst.Victims = append(dst.Victims, victims.Victim{
-			Task: c.id, Key: t.Key, Name: t.Name, Path: x.tree.Path(t.Queue), Place: x.c.NodeName(t.Node),
-			Priority: t.Priority, Size: dst.copy(t.Size), Job: t.Job,
+// reportVictims lists the victims, what they cost, and the grants.
+func (x *enforcement) reportVictims(dst *victims.Decision) {
+	p, e := &dst.Plan, &dst.Enforcement
+	c := &p.Cost
+	for i, row := range x.sortByKey() {
+		t := x.c.TaskView(x.task(row).id)
+		p.Victims = append(p.Victims, victims.Victim{
+			Task: x.task(row).id, Key: t.Key, Name: t.Name, Path: x.tree.Path(t.Queue), Place: x.c.NodeName(t.Node),
+			Priority: t.Priority, Size: dst.Keep(t.Size), Job: t.Job,
 			OptedOut: t.OptedOut, Originator: t.Originator, ForHeadroom: true,
+			Whole: x.goesWhole(row),
 		})
+		if i == 0 || int64(t.Priority) > c.MaxPriority {
+			c.MaxPriority = int64(t.Priority)
+		}
+		if t.OptedOut {
+			c.OptedOut++
+		}
+		if t.Originator {
+			c.Originators++
+		}
+		c.SumPriorities += int64(t.Priority)
+		c.Own = c.Own.AddTimes(uint64(t.Cost), 1)
+		c.Work = c.Work.Add(x.losses.Work(t.Size, t.Lost(x.now)))
+		x.losses.Add(t.Size, t.Lost(x.now))
 	}
+	c.Victims, c.Jobs = len(p.Victims), len(e.Jobs)
+	x.losses.Tell((*rulebook.Cost)(c), x.tree.Schema())
 	for w := range x.tree.Leaves(x.q) {
 		x.gather(w) // the grants of those that were asked for nothing
 	}
-	dst.Grants = append(dst.Grants, x.roster.grants...)
-	slices.Sort(dst.Grants)
+	for _, b := range x.roster.budgets {
+		if !b.hard {
+			c.Overrun += max(b.used-b.left, 0)
+		}
+	}
+	e.Grants = append(e.Grants, x.roster.grants...)
+	slices.Sort(e.Grants)
+}
+
+// goesWhole reports whether a victim goes with all of its job.
+func (x *enforcement) goesWhole(i int32) bool {
+	gang := x.task(i).gang
+	return gang != noGang && x.roster.gangs[gang].gone
 }
 
 // reportJobs lists the jobs that go as a whole.
-func (x *enforcement) reportJobs(dst *Outcome) {
+func (x *enforcement) reportJobs(e *victims.Enforcement) {
 	for i := range x.roster.gangs {
 		g := &x.roster.gangs[i]
 		if !g.gone {
 			continue
 		}
-		loss := JobLoss{Job: x.c.Job(x.task(g.last).id)}
-		loss.Minimum = x.c.MinMembers(loss.Job)
+		stopped := victims.StoppedJob{Job: x.c.Job(x.task(g.last).id)}
+		stopped.Minimum = x.c.MinMembers(stopped.Job)
 		for m := g.last; m != noTask; m = x.task(m).next {
-			loss.Victims++
+			stopped.Victims++
 		}
-		dst.Jobs = append(dst.Jobs, loss)
+		e.Jobs = append(e.Jobs, stopped)
 	}
-	slices.SortFunc(dst.Jobs, func(a, b JobLoss) int { return strings.Compare(a.Job, b.Job) })
+	slices.SortFunc(e.Jobs, func(a, b victims.StoppedJob) int { return strings.Compare(a.Job, b.Job) })
 }
 
 // sortByKey makes the line that of the victims, in the order of their keys, and returns it.
@@ -152,11 +143,11 @@ func (x *enforcement) sortByKey() []int32 {
 	return keys
 }
 
-// reportStops lists what keeps the rest of each type that stays over: every
+// reportObstacles lists what keeps the rest of each type that stays over: every
 // task and grant below q that has some of it, and is not to go, counts for one
 // rule. The cost is that of looking at all of them.
-func (x *enforcement) reportStops(dst *Outcome) {
-	if resources.IsZero(dst.Shortfall) {
+func (x *enforcement) reportObstacles(e *victims.Enforcement) {
+	if resources.IsZero(e.Shortfall) {
 		return
 	}
 	x.stops = rows.Zeros(x.stops, x.types)
@@ -170,13 +161,13 @@ func (x *enforcement) reportStops(dst *Outcome) {
 				next++
 			}
 			why, keeper := x.stopOf(&t, row)
-			x.countStop(dst.Shortfall, &t, why, keeper)
+			x.countStop(e.Shortfall, &t, why, keeper)
 		}
 	}
 	for _, t := range x.list {
 		for _, rule := range stopRules {
 			if s := x.stops[t][rule]; s.Amount > 0 {
-				dst.Stops = append(dst.Stops, s)
+				e.Obstacles = append(e.Obstacles, s)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func TestEnforce_VictimsAreInTheOrderOfTheirKeys(t *testing.T) {
 				}
 				o := f.enforce("a", slots(int64(tasks/4)))
 				var keys []string
-				for _, v := range o.Victims {
+				for _, v := range o.Plan.Victims {
 					keys = append(keys, v.Key)
 				}
 				require.Len(t, keys, tasks-tasks/4)

@@ -438,7 +438,7 @@ func (x *enforcement) addUnit(i int32, whole bool, chain []int32) {
 		}
 		levels := x.levelsOf(m, &t)
 		u.Levels = costOrder.Join(&u.Levels, n, &levels)
-		u.Work = u.Work.Add(x.weights.Work(t.Size, t.Lost(x.now)))
+		u.Work = u.Work.Add(x.losses.Work(t.Size, t.Lost(x.now)))
 		for b := range x.uses(m) {
 			k.named[b]++
 			named = true

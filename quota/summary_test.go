@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/golden"
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // The texts that programs get, to be read: testdata/report.golden.
@@ -33,7 +33,7 @@ func TestReport_Golden(t *testing.T) {
 		b.WriteString(indented.String() + "\n")
 	}
 	golden.Compare(t, "testdata/report.golden", b.String())
-	require.Equal(t, "nothing is decided", (&quota.Outcome{}).Summary(f.c))
+	require.Equal(t, "nothing is decided", (&victims.Decision{}).Summary(f.c))
 }
 
 // Victims say what they are by themselves, so that nothing changes when they have
@@ -43,7 +43,7 @@ func TestReport_AfterTheVictims(t *testing.T) {
 	f.task("t1", "p.a", 2, optedOut, priority(4))
 	f.task("t2", "p.a", 3)
 	o := f.enforce("p", slots(0))
-	require.Len(t, o.Victims, 2)
+	require.Len(t, o.Plan.Victims, 2)
 	report, text := o.Report(f.c), o.Describe(f.c)
 	require.NoError(t, f.c.RemoveTask("t1"))
 	require.NoError(t, f.c.RemoveTask("t2"))

@@ -19,6 +19,14 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
+// A Quota is a max that a [Timing] is told, and the delay from a lowered max to its
+// enforcement; 0 is off.
+type Quota struct {
+	Queue queue.ID
+	Max   resources.Limit
+	Delay time.Duration
+}
+
 // A Timing says when which quota is due. It has no clock and no goroutine. A queue is
 // in one of four stages (DESIGN.md, Quota: timing):
 //
@@ -108,15 +116,15 @@ func (t *Timing) compareDue(a, b queue.ID) int {
 	return cmp.Or(cmp.Compare(trees.Depth(t.tree, b), trees.Depth(t.tree, a)), cmp.Compare(a, b))
 }
 
-// Observe tells the max and the delay of a queue from now on. Errors are those of
-// [Quota.Check], and change nothing.
+// Observe tells the max and the delay of a queue from now on. A negative delay, a bad bound
+// and a max below the queue's guarantee are errors, joined, and change nothing.
 //
 // The clock starts anew if s lowers a bound, as the first max does, or changes only the
 // delay. It stops if s only raises bounds, or has no delay. A run goes on. The clock of a
 // dynamic queue never starts. The cost is linear in types.
 func (t *Timing) Observe(s Quota, now time.Time) error {
 	q := s.Queue
-	if err := s.Check(t.tree); err != nil {
+	if err := s.check(t.tree); err != nil {
 		return err
 	}
 	t.advance(now)
@@ -241,9 +249,8 @@ func (t *Timing) over(q queue.ID) bool {
 
 var errDelay = errors.New("negative delay")
 
-// Check reports what keeps s from being set for its queue: a negative delay, a bad bound, or
-// a max below the queue's guarantee. All are joined.
-func (s Quota) Check(tree *queue.Tree) error {
+// check reports what keeps s from being set for its queue.
+func (s Quota) check(tree *queue.Tree) error {
 	q := s.Queue
 	var problems []error
 	report := func(format string, args ...any) {

@@ -5,18 +5,20 @@ package victims
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// An Auditor says which laws a decision breaks, whoever made it: for a lone ask, a gang, or asks
-// that share a plan. It shares no code with planners. Only Cluster must be set.
+// An Auditor says which laws a decision breaks, whoever made it: for a lone ask, a gang, asks
+// that share a plan, or a queue over its max. It shares no code with planners. Only Cluster must be set.
 type Auditor struct {
 	Cluster *Cluster
 
@@ -39,11 +41,14 @@ type Auditor struct {
 //
 // Audit what is decided for several asks one by one, each applied to a clone before the next.
 //
+// Of a queue over its max it judges queue, max, amounts, outcome, victims and parts, and of the
+// options it heeds NeverOvershoot and Enforced. If usage stays over it looks at all tasks below.
+//
 // Violations come in a fixed order; see DESIGN.md, Explanations and audits. The cost is
 // linear in nodes, queues·types and victims·depth·types, and in tasks with Admit. Each opted-out
 // victim adds tasks·depth·types.
 func (a *Auditor) Audit(dst []Violation, d *Decision, now time.Time) []Violation {
-	if d.Outcome == Refused {
+	if d.Outcome == Refused && !d.enforces() {
 		return dst
 	}
 	told := len(dst)
@@ -56,6 +61,11 @@ func (a *Auditor) Audit(dst []Violation, d *Decision, now time.Time) []Violation
 // state makes a charge of a decision, or appends what is wrong with the members of a gang.
 func (a *Auditor) state(dst []Violation, d *Decision, now time.Time) []Violation {
 	p, ch := &d.Plan, &a.charge
+	if d.enforces() {
+		ch.Of, ch.Cluster, ch.Now, ch.Ask.Queue, ch.Victims = "quota", a.Cluster, now, p.Ask.Queue, p.Victims
+		ch.NeverOvershoot, ch.Enforced, ch.enforced = a.NeverOvershoot, a.Enforced, d
+		return dst
+	}
 	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Ask, ch.Victims = "ask", a.Cluster, a.Options, now, p.Ask, p.Victims
 	if len(p.Ask.Members) == 0 && (p.Ask.RequiredNode != "" || !a.ByPriority && a.Admit == nil) {
 		ch.ByPriority, ch.Admit = false, nil // of gangs
@@ -97,8 +107,7 @@ type Charge struct {
 
 	members *roster // of a gang
 
-	// Target is what victims below the queue of Ask should free, of a quota.
-	Target resources.Vector
+	enforced *Decision // about the queue of Ask, which is over its max
 
 	// Laws appends what breaks the caller's own laws; gone are the victims that are tasks and
 	// run, each once, in the order of the plan.
@@ -188,9 +197,9 @@ func (v *Violation) finding() finding.Finding {
 }
 
 // Cost returns what the plan of a decision costs at the instant now, whatever cost it states. It
-// is 0 if nothing can be judged; see [Auditor.Audit].
+// is 0 if nothing can be judged, and of a queue over its max; see [Auditor.Audit].
 func (a *Auditor) Cost(d *Decision, now time.Time) (c Cost) {
-	if d.Outcome == Refused || len(a.state(nil, d, now)) > 0 {
+	if d.Outcome == Refused || d.enforces() || len(a.state(nil, d, now)) > 0 {
 		return c
 	}
 	x := &a.charge.court
@@ -236,13 +245,7 @@ func (x *court) cost() (c Cost) {
 		x.losses.Add(t.Size, t.Lost(x.Now))
 	}
 	x.losses.Tell((*rulebook.Cost)(&c), x.c.Schema())
-	for name, b := range x.c.Budgets() {
-		// A hard budget is a law and no cost. What was overdrawn before is
-		// nobody's fault: only what the plan adds counts.
-		if row, _ := x.c.findBudget(name); !b.Hard {
-			c.Overrun += max(0, x.drawn[row]-max(0, b.Left))
-		}
-	}
+	c.Overrun = x.overrun()
 	for i := range x.gangs {
 		// Fewer stay than are needed, also if fewer ran before.
 		if g := &x.gangs[i]; g.running-g.taken < g.minimum {
@@ -255,6 +258,18 @@ func (x *court) cost() (c Cost) {
 		c.Node = int(x.c.nodes[x.Wants[0].Node].seq)
 	}
 	return c
+}
+
+// overrun returns by how much the victims overrun soft budgets.
+func (x *court) overrun() (sum int64) {
+	for name, b := range x.c.Budgets() {
+		// A hard budget is a law and no cost. What was overdrawn before is
+		// nobody's fault: only what the plan adds counts.
+		if row, _ := x.c.findBudget(name); !b.Hard {
+			sum += max(0, x.drawn[row]-max(0, b.Left))
+		}
+	}
+	return sum
 }
 
 // penalty returns what the nodes of the plan cost together, saturated.
@@ -467,5 +482,167 @@ func (x *court) domain() {
 	}
 	for i := range x.Wants {
 		check(x.Wants[i].Key, x.Wants[i].Node)
+	}
+}
+
+// What a decision about a queue over its max says of itself.
+
+// surveyGoal works out what the queue has over the max that the decision states.
+func (x *court) surveyGoal() {
+	x.goal = rows.Zeros(x.goal, x.types)
+	for i := range x.goal {
+		if most, ok := x.enforced.Enforcement.Max.Bound(i); ok {
+			x.goal[i] = max(x.usage(x.Ask.Queue, i)-most, 0)
+		}
+	}
+}
+
+// over returns what of the target is left of a type.
+func (x *court) over(i int) int64 { return max(x.goal[i]-x.gone(x.Ask.Queue, i), 0) }
+
+// stated is that amounts and result are what cluster and victims make them.
+func (x *court) stated() {
+	e, q := &x.enforced.Enforcement, x.Ask.Queue
+	over := false
+	for _, amounts := range [...]struct {
+		law  string
+		said resources.Vector
+		is   func(i int) int64
+	}{
+		{finding.LawUsage, e.Usage, func(i int) int64 { return x.usage(q, i) }},
+		{finding.LawTarget, e.Target, func(i int) int64 { return x.goal[i] }},
+		{finding.LawFreed, e.Freed, func(i int) int64 { return x.gone(q, i) }},
+		{finding.LawShort, e.Shortfall, x.over},
+	} {
+		for i := range x.types {
+			if have, want := amounts.said.At(i), amounts.is(i); have != want {
+				x.fault(Violation{Law: amounts.law, Type: x.tree.Schema().Name(i), Have: have, Want: want})
+			}
+			over = over || x.over(i) > 0
+		}
+	}
+	result, outcome := "met", Preempts
+	switch {
+	case resources.IsZero(x.goal):
+		outcome = Fits
+	case over && len(x.Victims) > 0:
+		result = "partial"
+	case over:
+		result, outcome = "impossible", Refused
+	}
+	if e.Result != result || x.enforced.Outcome != outcome {
+		x.fault(Violation{Law: finding.LawResult})
+	}
+	if have, want := x.enforced.Plan.Cost.Overrun, x.overrun(); have != want {
+		x.fault(Violation{Law: finding.LawOverrun, Have: have, Want: want})
+	}
+}
+
+// parts is how the target was divided, from the queue downwards, and what leaves made of it.
+func (x *court) parts() {
+	q, list := x.Ask.Queue, x.enforced.Enforcement.Parts
+	last, counts := q-1, make([]int, x.tree.Len())
+	for _, id := range x.victims {
+		counts[x.c.tasks[id].leaf]++
+	}
+	x.most, x.asks = rows.Zeros(x.most, x.types*x.tree.Len()), rows.Zeros(x.asks, x.types*x.tree.Len())
+	for p := trees.End(x.tree, q) - 1; p >= q; p-- {
+		x.release(p)
+	}
+	for i := range list {
+		p := &list[i]
+		if p.Queue <= last || p.Queue >= trees.End(x.tree, q) || p.Queue == q && !x.tree.IsLeaf(q) {
+			x.fault(Violation{Law: finding.LawParts})
+			return
+		}
+		last = p.Queue
+		for t := range x.types {
+			x.asks[int(last)*x.types+t] = p.Amount.At(t)
+		}
+		if x.tree.IsLeaf(p.Queue) {
+			x.gives(p, counts[p.Queue])
+		}
+	}
+	for i := range x.types {
+		x.asks[int(q)*x.types+i] = min(x.goal[i], x.most[int(q)*x.types+i])
+		for p := q; p < trees.End(x.tree, q); p++ {
+			x.divided(p, i)
+		}
+	}
+}
+
+// release works out what a queue can release: its surplus, and no more than its children
+// can.
+func (x *court) release(p queue.ID) {
+	if p != x.Ask.Queue && x.Enforced != nil && x.Enforced(p) {
+		return
+	}
+	for i := range x.types {
+		most := x.usage(p, i)
+		if g, ok := x.tree.Guaranteed(p).Bound(i); ok {
+			most -= min(g, most)
+		}
+		if !x.tree.IsLeaf(p) {
+			most = min(most, x.ofChildren(x.most, p, i))
+		}
+		x.most[int(p)*x.types+i] = most
+	}
+}
+
+// ofChildren returns what the children of p have of a type in a block.
+func (x *court) ofChildren(block []int64, p queue.ID, i int) (sum int64) {
+	for c := range x.tree.Children(p) {
+		sum += block[int(c)*x.types+i]
+	}
+	return sum
+}
+
+// divided is that the parts of the children of p are within one unit of their share, not above
+// what they can release, and sum to its part.
+func (x *court) divided(p queue.ID, i int) {
+	if x.tree.IsLeaf(p) {
+		return
+	}
+	whole, total := x.asks[int(p)*x.types+i], x.ofChildren(x.most, p, i)
+	if have := x.ofChildren(x.asks, p, i); have != whole {
+		x.fault(x.ofQueue(finding.LawParts, p, i, have, whole))
+	}
+	for c := range x.tree.Children(p) {
+		part, most := x.asks[int(c)*x.types+i], x.most[int(c)*x.types+i]
+		if part < 0 || part > most || !near(part, whole, most, total) {
+			x.fault(x.ofQueue(finding.LawParts, c, i, part, most))
+		}
+	}
+}
+
+// near reports whether part is within less than one unit of whole*share/total.
+func near(part, whole, share, total int64) bool {
+	if total == 0 {
+		return part == 0
+	}
+	hi, lo := bits.Mul64(uint64(part), uint64(total))
+	wantHi, wantLo := bits.Mul64(uint64(whole), uint64(share))
+	if hi < wantHi || hi == wantHi && lo < wantLo {
+		hi, lo, wantHi, wantLo = wantHi, wantLo, hi, lo
+	}
+	lo, borrow := bits.Sub64(lo, wantLo, 0)
+	hi, _ = bits.Sub64(hi, wantHi, borrow)
+	return hi == 0 && lo < uint64(total)
+}
+
+// gives is that a leaf frees what its victims have, and no more than it was asked for if it
+// must not overshoot.
+func (x *court) gives(p *Part, victims int) {
+	if victims != p.Victims {
+		x.fault(Violation{Law: finding.LawLeaf, Queue: x.tree.Path(p.Queue)})
+	}
+	for i := range x.types {
+		have, want := p.Freed.At(i), x.gone(p.Queue, i)
+		if have != want {
+			x.fault(x.ofQueue(finding.LawLeaf, p.Queue, i, have, want))
+		}
+		if most := p.Asked.At(i); x.NeverOvershoot && x.goal[i] > 0 && want > most {
+			x.fault(x.ofQueue(finding.LawExact, p.Queue, i, want, most))
+		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // A Change marks victims and grants places.
 type Change struct {
-	For     string  // the key of the ask or the name of the job that it is for
+	For     string  // the key of the ask, the name of the job, or the queue that it is for
 	Version Version // of the cluster that it was made for; zero is that of no plan
 	// At is when it was decided, for [Grant] and [Cluster.Marked] to tell; zero: not known.
 	At      time.Time
@@ -45,7 +45,9 @@ func (d *Decision) Change() Change {
 		return Change{For: p.Ask.Key}
 	}
 	ch := Change{For: p.Ask.Key, Version: p.Version, At: p.At, Victims: p.Victims}
-	if !p.Ask.isLone() && len(d.SharedBy) == 0 { // asks that share a plan start by themselves
+	if p.Ask.isLone() {
+		ch.For = cmp.Or(ch.For, p.Path) // a queue over its max
+	} else if len(d.SharedBy) == 0 { // asks that share a plan start by themselves
 		ch.MinMembers = cmp.Or(p.Ask.MinMembers, len(p.Ask.Members))
 	}
 	for _, at := range p.Places {

@@ -53,7 +53,10 @@ type court struct {
 	freed   []int64          // by victims, by place in nodes
 	taken   []int64          // by victims, a row per queue
 	drawn   []int64          // by victims, per row of budgets
-	need    resources.Vector // what they free of the target
+	goal    resources.Vector // what a queue has over its max; else empty
+	need    resources.Vector // what the victims free of it
+	most    []int64          // what each queue can release of it, a row per queue
+	asks    []int64          // what each is asked for, as the decision says, likewise
 	fixed   []int64          // used by the non-preemptible before the plan, a row per queue
 	short   []int64          // of queues of the path before the plan, by the caller's word, likewise
 	asking  Admission        // what the caller is asked
@@ -268,6 +271,9 @@ func (x *court) surveyNode(at int) {
 // survey works out how things stand before the plan, and counts the victims that are tasks
 // and run, each once.
 func (x *court) survey() {
+	if x.goal = x.goal[:0]; x.enforced != nil {
+		x.surveyGoal()
+	}
 	x.wants = resources.Positive(x.asked)
 	// Of several governing queues the lowest is E. IDs are in tree order, so it is the
 	// largest one of the path. DESIGN.md, Storm freedom.
@@ -308,8 +314,8 @@ func (x *court) survey() {
 			x.count(v.Task, +1)
 		}
 	}
-	x.need = rows.Zeros(x.need, len(x.Target))
-	for i, v := range x.Target {
+	x.need = rows.Zeros(x.need, len(x.goal))
+	for i, v := range x.goal {
 		x.need[i] = min(v, x.gone(x.Ask.Queue, i))
 	}
 	x.surveyAdmission()
@@ -478,7 +484,7 @@ func (x *court) helped(id TaskID) (types resources.Mask) {
 			types |= resources.Positive(rows.At(x.short, int(q), x.types)) & useful
 		}
 	}
-	return types | resources.Positive(x.Target)&has
+	return types | resources.Positive(x.goal)&has
 }
 
 // surveyAdmission works out what the non-preemptible use, and what the caller says that

@@ -47,7 +47,10 @@ func (x *court) run() {
 			x.out[told+i].Of = x.Of
 		}
 	}
-	if len(x.Victims) > 0 && x.Of != "quota" {
+	switch {
+	case x.enforced != nil:
+		x.stated()
+	case len(x.Victims) > 0:
 		x.trigger()
 	}
 	x.judgeAll(x.Victims)
@@ -66,7 +69,10 @@ func (x *court) run() {
 		}
 	}
 	x.minimal()
-	x.target()
+	if x.enforced != nil {
+		x.target()
+		x.parts()
+	}
 	if levels(x.Levels).keepsLaw1() && x.single() && !x.broken {
 		x.optedOut()
 	}
@@ -570,7 +576,7 @@ func (x *court) wouldDo(id TaskID) bool {
 // over, that nobody else could go.
 func (x *court) target() {
 	over := false
-	for i, most := range x.Target {
+	for i, most := range x.goal {
 		have := x.gone(x.Ask.Queue, i)
 		over = over || have < most
 		if x.NeverOvershoot && most > 0 && have > most {
@@ -607,7 +613,7 @@ func (x *court) couldGo(id TaskID) bool {
 	}
 	x.spare = unit
 	useful, fits := false, true
-	for i, most := range x.Target {
+	for i, most := range x.goal {
 		short, size := max(most-x.gone(x.Ask.Queue, i), 0), int64(0)
 		for _, m := range unit {
 			size += x.c.size(m)[i]

@@ -225,19 +225,20 @@ func (a *Ask) asMember() Member {
 	}
 }
 
-// An Outcome is what was decided about an ask.
+// An Outcome is what was decided about an ask, or a queue that is to come within its max.
 type Outcome uint8
 
 const (
-	// Fits: there is room now. The plan has a node and no victim.
+	// Fits: there is room now, or the queue is within its max. The plan has no victim.
 	Fits Outcome = 1 + iota
 	// Waits: there will be room once what is leaving has gone, and nobody needs to be
 	// told anything. The plan has a node and no victim.
 	Waits
 	// Preempts: there is room once the victims have gone, and those who move for it: see
-	// package jobs/moves. If some move, there may be no victim.
+	// package jobs/moves. If some move, there may be no victim. Of a queue it says who has to
+	// stop, though some usage may stay over its max.
 	Preempts
-	// Refused: there is no plan; see [Refusal].
+	// Refused: there is no plan; see [Refusal]. Of a queue nobody can be taken.
 	Refused
 )
 
@@ -246,8 +247,8 @@ var outcomeWords = word.Table{Of: "victims.Outcome", Words: []string{Fits: "fits
 // String returns the stable word for the outcome: fits, waits, plan or refused.
 func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
 
-// A Decision is the answer to an ask. Hand it to [Planner.Decide] again to reuse its
-// memory.
+// A Decision is the answer to an ask, or about a queue over its max. Hand it to
+// [Planner.Decide] again to reuse its memory.
 type Decision struct {
 	Outcome Outcome
 	Plan    Plan    // unless Refused
@@ -255,9 +256,12 @@ type Decision struct {
 	// SharedBy are the asks that share the plan, as members of its Ask, in their order. Each
 	// holds a grant of its own, and starts by itself.
 	SharedBy []Ask
+	// Enforcement is how far a queue comes within its max, from quota.Enforcer. Plan.Ask has only
+	// the queue then, and Plan.Cost no ranks, excess and node.
+	Enforcement Enforcement
 
 	counts uncounted // of the refusal
-	sizes  []int64   // of the ask, its members and victims
+	sizes  []int64   // of the ask, its members and victims, and of the enforcement
 }
 
 // A Plan is a place for an ask and the tasks that must go for it. It is plain data.
@@ -313,6 +317,62 @@ func (p Proof) String() string { return proofWords.Word(uint8(p)) }
 // Proven reports whether no lawful plan is cheaper.
 func (p Proof) Proven() bool { return p == ProofCost }
 
+// An Enforcement is how far a queue comes within its max.
+type Enforcement struct {
+	// Result is a stable word; "" if an ask was decided. Once the victims have gone, usage is
+	// within the max (met) or over it (partial). Impossible is partial without victims.
+	Result string
+	Max    resources.Limit
+	Usage  resources.Vector // effective usage before, in every type
+	Target resources.Vector // what of it is over the max and has to go
+
+	Freed     resources.Vector // what the victims free, in every type
+	Shortfall resources.Vector // what stays over the max, at least 0
+
+	Parts     []Part     // of queues below that were asked for something, in tree order
+	Obstacles []Obstacle // what keeps what stays over, by type and then by rule
+	// Grants are the keys of grants below the queue, sorted, if there is a target. They count as usage.
+	Grants []string
+	Jobs   []StoppedJob // that go as a whole, sorted by name
+
+	// Proven: no lawful set frees more of one type of the target and as much of the others.
+	Proven bool
+}
+
+// A Part is what a queue below an enforced one is to free, and what it frees. Asked, Freed and
+// Victims are of leaves.
+type Part struct {
+	Queue queue.ID
+	// Amount is what it is asked for first, in types of the target. Siblings share their parent's
+	// part; the first ones share the target, or what can be released if that is less.
+	Amount  resources.Vector
+	Asked   resources.Vector // the most in all rounds and searches, likewise
+	Freed   resources.Vector // in every type
+	Victims int              // how many of its tasks are victims
+}
+
+// An Obstacle is what keeps an amount of a type from being freed.
+type Obstacle struct {
+	Type   int
+	Rule   string // see [Count]
+	Amount int64  // what tasks and grants hold to which the rule applies
+	// Queue is the enforced one; of "guarantee" the first in tree order whose guarantee kept a
+	// task.
+	Queue queue.ID
+}
+
+// A StoppedJob is a job that goes as a whole.
+type StoppedJob struct {
+	Job     string
+	Minimum int // the members that it needs
+	Victims int // the members that ran
+}
+
+// clear has an enforcement say nothing; memory is reused.
+func (e *Enforcement) clear() {
+	*e = Enforcement{Parts: e.Parts[:0], Obstacles: e.Obstacles[:0], Grants: e.Grants[:0], Jobs: e.Jobs[:0]}
+}
+
 // A Victim is a task that a plan stops, and what for. It can be described after the
 // task has gone.
 type Victim struct {
@@ -326,7 +386,7 @@ type Victim struct {
 	Rank     int64  // its effective priority minus the ask's; 0 or less
 	Job      string // of which it is a member, or ""
 	// Whole: it goes with all of its job, of which too few members would be left; in
-	// plans for jobs.
+	// plans for jobs, and of a queue over its max.
 	Whole bool
 	// ForNode: it makes room on a node of the plan. ForHeadroom: under the max of a
 	// queue. ForQuota: under an allowance of jobs. Blocks: the caller named it as a
@@ -530,6 +590,7 @@ func (d *Decision) Begin(ask *Ask, c *Cluster, at time.Time) {
 	}
 	p.Ask.Size, p.Ask.Members = size, members
 	d.Refusal.Clear()
+	d.Enforcement.clear()
 }
 
 // place returns the place of a lone ask; if it has not one it is that of no node.

@@ -21,6 +21,9 @@ import (
 // Victims may have gone; queue and node of a refusal must be there still. It counts first
 // ([Decision.Count]), and says so if that comes too late.
 func (d *Decision) Describe(c *Cluster) string {
+	if d.enforces() {
+		return d.describeEnforcement(c)
+	}
 	if d.Outcome != 0 && d.ofGang() {
 		return d.describeGang(c)
 	}
@@ -43,6 +46,9 @@ func (d *Decision) Describe(c *Cluster) string {
 	}
 	return fmt.Sprintf("%s is %s", ask, d.DescribeRefusal(c))
 }
+
+// enforces reports whether the decision is one about a queue over its max.
+func (d *Decision) enforces() bool { return d.Enforcement.Result != "" }
 
 // ofGang reports whether the decision is one about a gang.
 func (d *Decision) ofGang() bool { return len(d.Plan.Ask.Members) > 0 }
@@ -131,8 +137,12 @@ func (p *Plan) DescribeCost(s *resources.Schema) string {
 	return rulebook.DescribeEndings(s, p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
-// DescribeRefusal writes why an ask is refused, as [Decision.Describe] does.
+// DescribeRefusal writes why an ask is refused, as [Decision.Describe] does; of a queue over its
+// max, what keeps that which stays over, and what else goes.
 func (d *Decision) DescribeRefusal(c *Cluster) string {
+	if d.enforces() {
+		return d.describeRest(c)
+	}
 	var b strings.Builder
 	r, stale := &d.Refusal, d.Count()
 	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.First(c)+d.because(c, r.Reason))
@@ -489,3 +499,76 @@ func indented(text string) string {
 	}
 	return b.String()
 }
+
+// describeEnforcement is Describe for a queue over its max.
+func (d *Decision) describeEnforcement(c *Cluster) string {
+	w, e := &writer{c: c, p: &d.Plan}, &d.Enforcement
+	w.printf("%s uses %s with a max of %s (%s): ", plain.Name(d.Plan.Path), w.amounts(e.Usage), w.limit(e.Max), e.Result)
+	switch {
+	case resources.IsZero(e.Target):
+		w.printf("nothing is over\n")
+		return w.String()
+	case resources.IsZero(e.Shortfall):
+		w.printf("it is within it")
+	default:
+		w.printf("%s stay over", w.amounts(e.Shortfall))
+	}
+	// What is said of usage holds later, and not now.
+	if len(d.Plan.Victims) == 0 {
+		w.printf(", and nobody can be taken\n")
+	} else {
+		w.printf(", once these have stopped\n")
+	}
+	if slices.ContainsFunc(e.Parts, Part.asked) {
+		w.printf("  to be freed: %s\n", w.amounts(e.Target))
+	}
+	for i := range e.Parts {
+		w.part(&e.Parts[i])
+	}
+	return w.String() + d.describeRest(c)
+}
+
+// part says what a leaf was asked for, and who gives it.
+func (w *writer) part(p *Part) {
+	if !p.asked() {
+		return
+	}
+	path := w.c.tree.Path(p.Queue)
+	w.printf("  %s: asked for %s, gives %s\n", plain.Name(path), w.amounts(p.Asked), w.amounts(p.Freed))
+	for i := range w.p.Victims {
+		if v := &w.p.Victims[i]; v.Path == path {
+			w.printf("    %s on %s (%s, priority %d%s)\n", plain.Name(v.Key), plain.Name(v.Place), w.amounts(v.Size), v.Priority, v.remarks())
+		}
+	}
+}
+
+// describeRest writes what is to be told of an enforcement beside parts and victims.
+func (d *Decision) describeRest(c *Cluster) string {
+	w, e := &writer{c: c}, &d.Enforcement
+	for _, o := range e.Obstacles {
+		text := rulebook.RuleOf(o.Rule).Quota
+		if o.Rule == "guarantee" {
+			text = fmt.Sprintf("needed for the guarantee of %s, %s", c.queueName(o.Queue), w.limit(c.tree.Guaranteed(o.Queue)))
+		}
+		amount := plain.Line(c.Schema().Name(o.Type) + "=" + vectors.Text(c.Schema(), o.Type, o.Amount))
+		w.printf("  %s stay: %s (%s)\n", amount, text, o.Rule)
+	}
+	if len(e.Grants) > 0 {
+		w.printf("  granted places count as usage: %s\n", plain.Names(e.Grants))
+	}
+	for _, j := range e.Jobs {
+		w.printf("  job %s goes as a whole: minimum %d, running %d\n", plain.Name(j.Job), j.Minimum, j.Victims)
+	}
+	if over := d.Plan.Cost.Overrun; over > 0 {
+		w.printf("  soft budgets are overrun by %d\n", over)
+	}
+	if !e.Proven {
+		w.printf("  not proven: a search was cut short, %d steps were taken\n", d.Plan.Steps)
+	}
+	return w.String()
+}
+
+// asked reports whether a leaf was asked at all.
+func (p Part) asked() bool { return !resources.IsZero(p.Asked) }
+
+func (w *writer) limit(l resources.Limit) string { return plain.Line(w.c.Schema().FormatLimit(l)) }

@@ -139,6 +139,9 @@ type refusalReport struct {
 // fields and words of enumerations are stable. The cluster is that of the decision, as
 // for [Decision.Describe].
 func (d *Decision) Report(c *Cluster) any {
+	if d.enforces() {
+		return d.reportEnforcement(c)
+	}
 	a, s := &d.Plan.Ask, c.Schema()
 	r := &report{Summary: d.Summary(c), Outcome: word.Or(d.Outcome)}
 	if d.ofGang() {
@@ -164,7 +167,10 @@ func (d *Decision) Report(c *Cluster) any {
 func (d *Decision) Summary(c *Cluster) string {
 	line, _, _ := strings.Cut(d.Describe(c), "\n")
 	if d.Outcome == Preempts && len(d.Plan.Victims) > 0 {
-		if d.ofGang() { // who has a place is not told
+		switch {
+		case d.enforces():
+			line += ":"
+		case d.ofGang(): // who has a place is not told
 			line = line[:strings.LastIndex(line, ":")+1]
 		}
 		keys := make([]string, len(d.Plan.Victims))
@@ -389,4 +395,85 @@ func (r *Root) Text(c *Cluster) string {
 		return fmt.Sprintf("above the max of %s: %s", c.queueName(r.Queue), amount())
 	}
 	return ""
+}
+
+// An enforcementReport is a decision about a queue over its max, for machines.
+type enforcementReport struct {
+	Summary   string            `json:"summary"`
+	Result    string            `json:"result"`
+	Queue     string            `json:"queue"`
+	Max       map[string]string `json:"max"`
+	Usage     map[string]string `json:"usage"` // effective, before
+	Target    map[string]string `json:"target"`
+	Freed     map[string]string `json:"freed"`
+	Shortfall map[string]string `json:"shortfall"`
+	Parts     []partReport      `json:"parts,omitempty"`  // in tree order
+	Leaves    []leafReport      `json:"leaves,omitempty"` // in tree order
+	Victims   []any             `json:"victims"`          // sorted by key
+	Stops     []obstacleReport  `json:"stops,omitempty"`
+	Grants    []string          `json:"grants,omitempty"`
+	Jobs      []jobReport       `json:"jobs,omitempty"`
+	Overrun   int64             `json:"overrun,omitempty"` // of soft budgets
+	Proven    bool              `json:"proven"`
+	Steps     int64             `json:"steps"`
+}
+
+// A partReport is what a queue was asked for first, for machines.
+type partReport struct {
+	Queue  string            `json:"queue"`
+	Amount map[string]string `json:"amount"`
+}
+
+// A leafReport is what a leaf was asked for and gives, for machines.
+type leafReport struct {
+	Queue   string            `json:"queue"`
+	Asked   map[string]string `json:"asked"`
+	Freed   map[string]string `json:"freed"`
+	Victims int               `json:"victims"`
+}
+
+// An obstacleReport is an [Obstacle] for machines.
+type obstacleReport struct {
+	Type   string `json:"type"`
+	Rule   string `json:"rule"`
+	Amount string `json:"amount"`
+	Queue  string `json:"queue"`
+}
+
+// A jobReport is a [StoppedJob] for machines.
+type jobReport struct {
+	Job     string `json:"job"`
+	Minimum int    `json:"minimum"`
+	Victims int    `json:"victims"`
+}
+
+func (d *Decision) reportEnforcement(c *Cluster) *enforcementReport {
+	s, e := c.Schema(), &d.Enforcement
+	amounts := func(v resources.Vector) map[string]string { return vectors.Quantities(s, v) }
+	r := &enforcementReport{
+		Summary: d.Summary(c), Result: e.Result, Queue: d.Plan.Path, Max: vectors.Bounds(s, e.Max),
+		Usage: amounts(e.Usage), Target: amounts(e.Target), Freed: amounts(e.Freed), Shortfall: amounts(e.Shortfall),
+		Victims: []any{}, Grants: append([]string(nil), e.Grants...),
+		Overrun: d.Plan.Cost.Overrun, Proven: e.Proven, Steps: d.Plan.Steps,
+	}
+	for i := range e.Parts {
+		p, path := &e.Parts[i], c.tree.Path(e.Parts[i].Queue)
+		if !resources.IsZero(p.Amount) {
+			r.Parts = append(r.Parts, partReport{path, amounts(p.Amount)})
+		}
+		if p.asked() {
+			r.Leaves = append(r.Leaves, leafReport{path, amounts(p.Asked), amounts(p.Freed), p.Victims})
+		}
+	}
+	for i := range d.Plan.Victims {
+		r.Victims = append(r.Victims, d.Plan.Victims[i].report(s))
+	}
+	for _, o := range e.Obstacles {
+		name := s.Name(o.Type)
+		r.Stops = append(r.Stops, obstacleReport{name, o.Rule, resources.FormatQuantity(name, o.Amount), c.tree.Path(o.Queue)})
+	}
+	for _, j := range e.Jobs {
+		r.Jobs = append(r.Jobs, jobReport(j))
+	}
+	return r
 }

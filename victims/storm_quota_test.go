@@ -11,6 +11,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // mostEnforced is how many times a max is lowered in a history. Each time is a
@@ -44,12 +45,14 @@ func (h *history) enforce() event {
 		return event{} // below what children or types beside it are guaranteed
 	}
 	h.enforced++
-	e := quota.Enforcer{Cluster: h.cluster, Order: of(h.T, "order", []quota.Order{quota.DefaultOrder, quota.ClosestMatch, quota.Pack})}
-	var o quota.Outcome
-	h.must(e.Enforce(&o, quota.Quota{Queue: id, Max: limit}, h.o.Now))
-	h.must(h.cluster.ApplyChange(o.Change()))
+	e := quota.Enforcer{Cluster: h.cluster, Order: of(h.T, "order", []quota.Order{quota.YoungestFirst, quota.ClosestMatch, quota.Pack})}
+	var d victims.Decision
+	h.must(e.Enforce(&d, id, h.o.Now))
+	if d.Outcome == victims.Preempts {
+		h.must(h.cluster.Apply(&d))
+	}
 	var keys []string
-	for _, v := range o.Victims {
+	for _, v := range d.Plan.Victims {
 		keys = append(keys, v.Key)
 		h.stop(v.Key)
 	}

@@ -41,12 +41,13 @@ func (r *report) quotas(parts int64) Row {
 	used := c.Tree().Usage(queue.Root)
 	most := resources.Limit{Value: ratio.OfVector(used, parts-1, parts), Defined: 1}
 	e := quota.Enforcer{Cluster: c}
-	var out quota.Outcome
-	nanos := r.clock.least(func() { must(e.Enforce(&out, quota.Quota{Queue: queue.Root, Max: most}, workload.Now)) })
+	must(c.SetMax(queue.Root, most))
+	var d victims.Decision
+	nanos := r.clock.least(func() { must(e.Enforce(&d, queue.Root, workload.Now)) })
 	return Row{
 		Name:   fmt.Sprintf("a max lowered by 1/%d enforced over %d tasks in 1000 leaves", parts, c.TaskLen()),
 		Figure: nanos / 1e6, Unit: "ms",
-		Remark: fmt.Sprintf("%v, %s", out.Result, counted(len(out.Victims))),
+		Remark: fmt.Sprintf("%v, %s", d.Enforcement.Result, counted(len(d.Plan.Victims))),
 	}
 }
 

@@ -33,7 +33,7 @@ type scheduler struct {
 
 	timing   *quota.Timing
 	enforcer quota.Enforcer
-	outcome  quota.Outcome
+	lowered  victims.Decision
 
 	leaving []departure // by time
 }
@@ -68,9 +68,6 @@ func (s *scheduler) submit(a victims.Ask) {
 // usage fits, once the delay is over.
 func (s *scheduler) limit(q queue.ID, most resources.Limit, delay time.Duration) error {
 	setting := quota.Quota{Queue: q, Max: most, Delay: delay}
-	if err := setting.Check(s.cluster.Tree()); err != nil {
-		return err
-	}
 	if err := s.cluster.SetMax(q, most); err != nil {
 		return err
 	}
@@ -124,17 +121,19 @@ func (s *scheduler) enforce() error {
 
 // lower brings the usage of a queue under its max.
 func (s *scheduler) lower(q queue.ID) error {
-	o := &s.outcome
-	if err := s.enforcer.Enforce(o, quota.Quota{Queue: q, Max: s.cluster.Tree().Max(q)}, s.now); err != nil {
+	d := &s.lowered
+	if err := s.enforcer.Enforce(d, q, s.now); err != nil {
 		return err
 	}
-	if err := s.cluster.ApplyChange(o.Change()); err != nil {
-		return err
+	if d.Outcome == victims.Preempts {
+		if err := s.cluster.Apply(d); err != nil {
+			return err
+		}
 	}
-	for _, v := range o.Victims {
+	for _, v := range d.Plan.Victims {
 		s.stop(v.Key)
 	}
-	s.note("%s", o.Describe(s.cluster))
+	s.note("%s", d.Describe(s.cluster))
 	return nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -21,7 +20,7 @@ import (
 func (d *drawing) quotaFindings(e *scenario.Enforced) findings {
 	f := newFindings()
 	for q := range queue.ID(d.cluster.Tree().Len()) {
-		f.queues[q] = d.queueForQuota(&e.Outcome, q)
+		f.queues[q] = d.queueForQuota(&e.Decision, q)
 	}
 	for id := range d.cluster.Nodes() {
 		stopped := 0
@@ -41,28 +40,30 @@ func (d *drawing) quotaFindings(e *scenario.Enforced) findings {
 }
 
 // queueForQuota says what a queue is to the enforcement.
-func (d *drawing) queueForQuota(o *quota.Outcome, q queue.ID) string {
-	tree := d.cluster.Tree()
+func (d *drawing) queueForQuota(of *victims.Decision, q queue.ID) string {
+	tree, top, e := d.cluster.Tree(), of.Plan.Ask.Queue, &of.Enforcement
 	switch {
-	case q == o.Queue && resources.IsZero(o.Target):
+	case q == top && resources.IsZero(e.Target):
 		return "the enforced queue: nothing is over"
-	case q == o.Queue:
-		return fmt.Sprintf("the enforced queue: %s has to go, and %s goes", d.amounts(o.Target), d.amounts(o.Freed))
-	case tree.Contains(q, o.Queue):
+	case q == top:
+		return fmt.Sprintf("the enforced queue: %s has to go, and %s goes", d.amounts(e.Target), d.amounts(e.Freed))
+	case tree.Contains(q, top):
 		return d.roleOf(q, "enforced")
-	case !tree.Contains(o.Queue, q):
+	case !tree.Contains(top, q):
 		return "outside the enforced queue: nobody is stopped here"
 	}
 	text := "nothing is asked for"
-	if i := slices.IndexFunc(o.Parts, func(p quota.Part) bool { return p.Queue == q }); i >= 0 {
-		text = "its part is " + d.amounts(o.Parts[i].Amount)
+	if i := slices.IndexFunc(e.Parts, func(p victims.Part) bool { return p.Queue == q }); i >= 0 {
+		p := &e.Parts[i]
+		if p.Amount != nil {
+			text = "its part is " + d.amounts(p.Amount)
+		}
+		if p.Asked != nil {
+			text += fmt.Sprintf("; asked for %s at most, it gives %s: %s", d.amounts(p.Asked), d.amounts(p.Freed), say.Counted(p.Victims, "victim"))
+		}
 	}
-	if i := slices.IndexFunc(o.Leaves, func(l quota.Leaf) bool { return l.Queue == q }); i >= 0 {
-		l := &o.Leaves[i]
-		text += fmt.Sprintf("; asked for %s at most, it gives %s: %s", d.amounts(l.Asked), d.amounts(l.Freed), say.Counted(l.Victims, "victim"))
-	}
-	for i := range o.Stops {
-		if s := &o.Stops[i]; s.Rule == "guarantee" && s.Queue == q {
+	for i := range e.Obstacles {
+		if s := &e.Obstacles[i]; s.Rule == "guarantee" && s.Queue == q {
 			text += "; its guarantee keeps more from going"
 		}
 	}
@@ -72,7 +73,7 @@ func (d *drawing) queueForQuota(o *quota.Outcome, q queue.ID) string {
 // taskForQuota says what a task, or a grant, is to the enforcement.
 func (d *drawing) taskForQuota(e *scenario.Enforced, t *victims.Task) string {
 	if d.goes[t.Key] {
-		if slices.ContainsFunc(e.Outcome.Jobs, func(j quota.JobLoss) bool { return j.Job == t.Job }) {
+		if slices.ContainsFunc(e.Decision.Enforcement.Jobs, func(j victims.StoppedJob) bool { return j.Job == t.Job }) {
 			return "victim; it goes with all of job " + plain.Name(t.Job)
 		}
 		return "victim: part of what " + d.queue(t.Queue) + " gives"
@@ -83,7 +84,7 @@ func (d *drawing) taskForQuota(e *scenario.Enforced, t *victims.Task) string {
 	if _, granted := d.cluster.LookupGrant(t.Key); granted {
 		return "a place that is held: nobody takes it"
 	}
-	if resources.IsZero(e.Outcome.Target) {
+	if resources.IsZero(e.Decision.Enforcement.Target) {
 		return "nobody has to be stopped"
 	}
 	return "could go, and others of its queue come first"

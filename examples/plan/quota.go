@@ -11,37 +11,38 @@ import (
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // enforcement writes which quota is enforced, what comes of it, and what follows.
 func (p page) enforcement(s *scenario.Step, then scenario.Then) {
-	o := &s.Enforced.Outcome
-	p.printf("the quota of %s is enforced\n", p.queue(o.Queue))
+	d := &s.Enforced.Decision
+	e := &d.Enforcement
+	p.printf("the quota of %s is enforced\n", p.queue(d.Plan.Ask.Queue))
 	p.uses(s)
-	if resources.IsZero(o.Target) {
-		p.printf("  %v: %s\n", o.Result, p.remains(o))
+	if resources.IsZero(e.Target) {
+		p.printf("  %v: %s\n", e.Result, p.remains(s.Enforced))
 		return
 	}
-	p.printf("  to be freed: %s\n", p.amounts(o.Target))
-	p.parts(o)
-	p.printf("  %v: %s\n", o.Result, p.remains(o))
-	if len(o.Victims) > 0 {
+	p.printf("  to be freed: %s\n", p.amounts(e.Target))
+	p.parts(d)
+	p.printf("  %v: %s\n", s.Enforced.Result, p.remains(s.Enforced))
+	if len(d.Plan.Victims) > 0 {
 		p.printf("  victims: %s\n", dismissed[then])
 		p.quotaVictims(s)
 	}
-	p.indented("", o.DescribeRest(p.run.After))
+	p.indented("", d.DescribeRefusal(p.run.After))
 }
 
 // uses writes what the queue uses, and the max that it is held to.
 func (p page) uses(s *scenario.Step) {
-	o := &s.Enforced.Outcome
-	p.printf("  uses %s, ", p.amounts(o.Usage))
-	if o.Max.Defined == 0 {
+	e := &s.Enforced.Decision.Enforcement
+	p.printf("  uses %s, ", p.amounts(e.Usage))
+	if e.Max.Defined == 0 {
 		p.printf("without a max\n")
 	} else {
-		p.printf("with a max of %s\n", p.limit(o.Max))
+		p.printf("with a max of %s\n", p.limit(e.Max))
 	}
 	if gone := s.Enforced.Unbounded; gone != 0 {
 		var names []string
@@ -53,16 +54,17 @@ func (p page) uses(s *scenario.Step) {
 }
 
 // remains says what stays over.
-func (p page) remains(o *quota.Outcome) string {
-	over := p.amounts(o.Shortfall) + " above the max"
+func (p page) remains(enforced *scenario.Enforced) string {
+	e := &enforced.Decision.Enforcement
+	over := p.amounts(e.Shortfall) + " above the max"
 	switch {
-	case o.Result == "met" && resources.IsZero(o.Target):
+	case e.Result == "met" && resources.IsZero(e.Target):
 		return "nothing is over"
-	case o.Result == "met":
+	case e.Result == "met":
 		return "nothing stays over"
-	case o.Result == "met-within-miss":
+	case enforced.Result == "met-within-miss":
 		return "it stays at " + over + ", no more than may be missed"
-	case o.Result == "impossible":
+	case e.Result == "impossible":
 		return "it stays at " + over + ", for nobody can be taken"
 	}
 	return "it stays at " + over
@@ -70,35 +72,30 @@ func (p page) remains(o *quota.Outcome) string {
 
 // parts writes what each queue was to free in the first round, and what the
 // leaves make of it.
-func (p page) parts(o *quota.Outcome) {
-	tree := p.run.After.Tree()
+func (p page) parts(d *victims.Decision) {
+	tree, top, list := p.run.After.Tree(), d.Plan.Ask.Queue, d.Enforcement.Parts
 	t := say.NewTable(p.w, "    ", "queue", "part", "asked for", "gives", "victims")
 	part := func(q queue.ID, amount resources.Vector) []string {
-		indent := strings.Repeat("  ", trees.Depth(tree, q)-trees.Depth(tree, o.Queue))
+		indent := strings.Repeat("  ", trees.Depth(tree, q)-trees.Depth(tree, top))
 		name := plain.Name(trees.Name(tree, q))
-		if q == o.Queue {
+		if q == top {
 			name = p.queue(q)
 		}
 		return []string{indent + name, p.amounts(amount)}
 	}
-	leaves := make(map[queue.ID]*quota.Leaf)
-	for i := range o.Leaves {
-		leaves[o.Leaves[i].Queue] = &o.Leaves[i]
+	// The queue itself has the whole target, and if it is a leaf it was asked.
+	if len(list) == 0 || list[0].Queue != top {
+		t.Row(part(top, d.Enforcement.Target)...)
 	}
-	parts := make(map[queue.ID]resources.Vector)
-	for _, p := range o.Parts {
-		parts[p.Queue] = p.Amount
-	}
-	parts[o.Queue] = o.Target
-	for q := o.Queue; q < trees.End(tree, o.Queue); q++ {
-		amount, first := parts[q]
-		leaf, asked := leaves[q]
-		if !first && !asked {
-			continue
+	for i := range list {
+		at := &list[i]
+		amount := at.Amount
+		if at.Queue == top {
+			amount = d.Enforcement.Target
 		}
-		cells := part(q, amount)
-		if asked {
-			cells = append(cells, p.amounts(leaf.Asked), p.amounts(leaf.Freed), fmt.Sprint(leaf.Victims))
+		cells := part(at.Queue, amount)
+		if at.Asked != nil {
+			cells = append(cells, p.amounts(at.Asked), p.amounts(at.Freed), fmt.Sprint(at.Victims))
 		}
 		t.Row(cells...)
 	}

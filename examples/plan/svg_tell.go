@@ -109,17 +109,18 @@ func (s *scene) tellJob(step *scenario.Step) {
 
 // tellQuota takes down what came of the enforcement of a quota.
 func (s *scene) tellQuota(step *scenario.Step) {
-	o := &step.Enforced.Outcome
-	s.asker, s.max, s.asked = o.Queue, o.Max, o.Target
-	s.headline = fmt.Sprintf("request %d: the quota of %s is enforced: at most %s", step.Request, s.queue(o.Queue), s.limit(o.Max))
-	if o.Max.Defined == 0 {
-		s.headline = fmt.Sprintf("request %d: %s has no max to enforce", step.Request, s.queue(o.Queue))
+	d, result := &step.Enforced.Decision, step.Enforced.Result
+	e := &d.Enforcement
+	s.asker, s.max, s.asked = d.Plan.Ask.Queue, e.Max, e.Target
+	s.headline = fmt.Sprintf("request %d: the quota of %s is enforced: at most %s", step.Request, s.queue(s.asker), s.limit(e.Max))
+	if e.Max.Defined == 0 {
+		s.headline = fmt.Sprintf("request %d: %s has no max to enforce", step.Request, s.queue(s.asker))
 	}
-	s.verdict = fmt.Sprintf("%v: %s", o.Result, s.remains(o))
+	s.verdict = fmt.Sprintf("%v: %s", result, s.remains(step.Enforced))
 	if len(s.victims) > 0 {
-		s.verdict = fmt.Sprintf("%v: stop %s, then %s", o.Result, s.count(), s.remains(o))
+		s.verdict = fmt.Sprintf("%v: stop %s, then %s", result, s.count(), s.remains(step.Enforced))
 	}
-	s.remarks = linesOf(o.DescribeRest(s.run.After))
+	s.remarks = linesOf(d.DescribeRefusal(s.run.After))
 }
 
 // arrive adds a place.

@@ -95,12 +95,11 @@ func main() {
 	check(timing.Observe(quota.Quota{Queue: batch, Max: gpus("24"), Delay: time.Minute}, now))
 	now = now.Add(time.Minute)
 	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{NeverOvershoot: true}}
-	var out quota.Outcome
 	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
-		check(enforcer.Enforce(&out, quota.Quota{Queue: q, Max: cluster.Tree().Max(q)}, now))
-		check(cluster.ApplyChange(out.Change())) // then stop out.Victims
+		check(enforcer.Enforce(&d, q, now))
+		check(cluster.Apply(&d)) // then stop d.Plan.Victims
 		check(timing.End(q, now))
-		fmt.Println(out.Summary(cluster))
+		fmt.Println(d.Summary(cluster))
 	}
 
 	job.DomainDepth = 1

@@ -78,11 +78,11 @@ const (
 	LawTarget         = "target"          // the target is what usage has over the max of the outcome
 	LawFreed          = "freed"           // what is freed is what the victims have
 	LawShort          = "shortfall"       // the shortfall is what is left of the target
-	LawResult         = "result"          // the result is what shortfall, miss and victims make it
+	LawResult         = "result"          // outcome and result are what shortfall and victims make them
 	LawInside         = "inside"          // each victim is below the queue
 	LawEnforced       = "enforced"        // and below no queue that is being enforced already
 	LawOverrun        = "overrun"         // the overrun is that of the soft budgets
-	LawExact          = "exact"           // with Exact, no more of any type is freed than the target
+	LawExact          = "exact"           // with NeverOvershoot, no more of any type is freed than the target
 	LawSpared         = "spared"          // if usage stays over, nobody else could be taken
 	LawParts          = "parts"           // the parts of the children of each queue are what largest remainder makes them
 )
@@ -140,7 +140,7 @@ var book = map[string]Text{
 	LawTarget:         {Noun: "as target", Relation: "what is over max,"},
 	LawFreed:          {Noun: "said to be freed", Relation: "what the victims have,"},
 	LawShort:          {Noun: "said to be short", Relation: "what is left of the target,"},
-	LawResult:         {Text: "not what shortfall, miss and victims make it"},
+	LawResult:         {Text: "not what shortfall and victims make it"},
 	LawInside:         {Text: "not below the queue"},
 	LawEnforced:       {Text: "in a queue that is being enforced already"},
 	LawOverrun:        {Noun: "said to overrun soft budgets", Relation: "what the victims make it,", Unit: Count},
@@ -164,7 +164,7 @@ var books = map[string]map[string]Text{
 	"quota": {
 		LawHelpful: {Text: "has no type of the target"},
 		LawGang:    {Text: "its job loses more than it can spare, and does not go as a whole"},
-		LawLeaf:    {Noun: "said to be freed", Relation: "what its victims have,", Text: "not a leaf in tree order below the queue, or not so many victims"},
+		LawLeaf:    {Noun: "said to be freed", Relation: "what its victims have,", Text: "not so many victims"},
 	},
 }
 

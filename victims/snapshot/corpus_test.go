@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
-	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
 )
@@ -56,7 +56,7 @@ func TestTake_Corpus(t *testing.T) {
 				want = s.Placed.Moves.Describe(done.After) + s.Placed.Decision.Describe(done.After)
 				moving += len(s.Placed.Moves.Moves)
 			case s.Enforced != nil:
-				want = s.Enforced.Outcome.Describe(done.After)
+				want = s.Enforced.Decision.Describe(done.After)
 			}
 			require.NotEmpty(t, answers)
 			require.Equal(t, want, answers[0], "%s: request %d", file, s.Request)
@@ -81,7 +81,7 @@ func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 	case m.Job != nil:
 		s.Jobs = []victims.Ask{*m.Job}
 	default:
-		s.Enforce = []quota.Quota{{Queue: m.Queue, Max: m.Max}}
+		s.Enforce = []queue.ID{m.Queue}
 	}
 	return s
 }

@@ -129,7 +129,6 @@ type enforceQuota struct {
 	Queue     string           `json:"queue"`
 	Max       scenario.Amounts `json:"max"`
 	Overshoot string           `json:"overshoot"`
-	Miss      any              `json:"miss,omitempty"`
 	Order     string           `json:"order"`
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/koordinator"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -115,16 +116,15 @@ func TestTake_Quota_SameAnswer(t *testing.T) {
 			e.NeverOvershoot = true
 		}
 		e.Order = map[string]quota.Order{world.ClosestMatch: quota.ClosestMatch, world.Pack: quota.Pack}[k.Order]
-		e.Miss.Share.Amount, e.Miss.Share.Of = int64(rapid.IntRange(0, 40).Draw(t, "miss")), 40
 		q, ok := c.Tree().Lookup(k.Queue)
 		require.True(t, ok)
-		most := world.LimitOf(c, k.Max)
+		require.NoError(t, c.SetMax(q, world.LimitOf(c, k.Max)))
 		shot, run := run(t, &snapshot.Scene{
-			Planner: &victims.Planner{Cluster: c}, Now: world.Epoch, Enforcer: e, Enforce: []quota.Quota{{Queue: q, Max: most}},
+			Planner: &victims.Planner{Cluster: c}, Now: world.Epoch, Enforcer: e, Enforce: []queue.ID{q},
 		})
 		require.Empty(t, shot.Unsaid)
-		var o quota.Outcome
-		require.NoError(t, e.Enforce(&o, quota.Quota{Queue: q, Max: most}, world.Epoch))
-		require.Equal(t, o.Describe(c), answer(run, 0), "%v\n%s", k, shot.Text)
+		var d victims.Decision
+		require.NoError(t, e.Enforce(&d, q, world.Epoch))
+		require.Equal(t, d.Describe(c), answer(run, 0), "%v\n%s", k, shot.Text)
 	})
 }

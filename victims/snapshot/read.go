@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/jobs/moves"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -41,7 +40,7 @@ type Run struct {
 // one is there.
 type Step struct {
 	Ask   *victims.Decision
-	Quota *quota.Outcome
+	Quota *victims.Decision
 	Job   *victims.Decision
 	Moves moves.Plan // who moves for the ask or the job
 }
@@ -61,7 +60,7 @@ func (d *Document) Run() (*Run, error) {
 		case s.Asked != nil:
 			step.Ask, step.Moves = &s.Asked.Decision, s.Asked.Moves
 		case s.Enforced != nil:
-			step.Quota = &s.Enforced.Outcome
+			step.Quota = &s.Enforced.Decision
 		case s.Placed != nil:
 			step.Job, step.Moves = &s.Placed.Decision, s.Placed.Moves
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -35,7 +36,7 @@ type Scene struct {
 
 	// Enforcer, of the same cluster, must be there if there is something to Enforce.
 	Enforcer *quota.Enforcer
-	Enforce  []quota.Quota // each is decided like an ask
+	Enforce  []queue.ID // queues that are to come within their max; each is decided like an ask
 
 	// Moves says who may move for asks and jobs; nil: nobody. Where they may run is asked of
 	// the planner, with the class that it gives them.
@@ -50,7 +51,7 @@ var ErrText = errors.New("not valid UTF-8")
 // Take writes a scene as a document: JSON, with equal bytes for equal scenes. It returns, too,
 // what the document cannot say, a line each for people. Each begins with what it is about:
 // compare, predicate, steps, interval, exempt, closed, usage, pending, job, required-node,
-// minimum, own-leaf, enforced, miss, admit, waiting or move.
+// minimum, own-leaf, enforced, admit, waiting or move.
 //
 // Errors are names that JSON cannot hold ([ErrText]), and asks or instants that no document can
 // have. It panics without a planner or cluster, or if clusters differ. Per ask and job it calls

@@ -131,17 +131,12 @@ func TestTake_Unsaid(t *testing.T) {
 		}},
 		{"enforced", "root", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Enforcer = &quota.Enforcer{Cluster: c, Options: victims.Options{Enforced: func(queue.ID) bool { return true }}}
-			s.Enforce = []quota.Quota{{Queue: queue.Root}}
-			return nil
-		}},
-		{"miss", "root.b", func(s *snapshot.Scene, c *victims.Cluster) error {
-			s.Enforcer = &quota.Enforcer{Cluster: c, Miss: quota.Miss{Share: resources.Share{Amount: 1, Of: 3}}}
-			s.Enforce = []quota.Quota{{Queue: 2}}
+			s.Enforce = []queue.ID{queue.Root}
 			return nil
 		}},
 		{"compare", "root.b", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Enforcer = &quota.Enforcer{Cluster: c, CompareTasks: func(a, b *victims.Task) int { return 0 }}
-			s.Enforce = []quota.Quota{{Queue: 2}}
+			s.Enforce = []queue.ID{2}
 			return nil
 		}},
 		{"required-node", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
@@ -255,7 +250,7 @@ func TestTake_Empty(t *testing.T) {
 	s := fixture(t)
 	s.Jobs = []victims.Ask{{Key: "j"}}
 	require.PanicsWithValue(t, "snapshot: Take of jobs without a planner of the same cluster", func() { snapshot.Take(s) })
-	s.Jobs, s.Enforce, s.Enforcer = nil, []quota.Quota{{}}, &quota.Enforcer{Cluster: s.Planner.Cluster.Clone()}
+	s.Jobs, s.Enforce, s.Enforcer = nil, []queue.ID{queue.Root}, &quota.Enforcer{Cluster: s.Planner.Cluster.Clone()}
 	require.PanicsWithValue(t, "snapshot: Take of quotas without an enforcer of the same cluster", func() { snapshot.Take(s) })
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -118,15 +117,15 @@ func (w *writer) quotas() {
 	}
 }
 
-// lowered writes the quotas that are to be enforced.
+// lowered writes the queues that are to come within their max.
 func (w *writer) lowered() {
 	e := w.s.Enforcer
-	for _, l := range w.s.Enforce {
-		path := w.c.Tree().Path(l.Queue)
+	for _, q := range w.s.Enforce {
+		path := w.c.Tree().Path(q)
 		if e.CompareTasks != nil {
 			w.lacks("compare", path, "tasks are in the default order")
 		}
-		if w.enforcedBelow(l.Queue) {
+		if w.enforcedBelow(q) {
 			w.lacks("enforced", path, "no queue below it is being enforced")
 		}
 		overshoot := "one-task"
@@ -134,7 +133,7 @@ func (w *writer) lowered() {
 			overshoot = "exact"
 		}
 		w.doc.Requests = append(w.doc.Requests, request{Then: dryRun, Enforce: &enforceQuota{
-			Queue: path, Max: w.limit(l.Max), Overshoot: overshoot, Order: e.Order.String(), Miss: w.miss(path, e.Miss),
+			Queue: path, Max: w.limit(w.c.Tree().Max(q)), Overshoot: overshoot, Order: cmp.Or(string(e.Order), "default"),
 		}})
 	}
 }
@@ -148,30 +147,6 @@ func (w *writer) enforcedBelow(q queue.ID) bool {
 		}
 	}
 	return false
-}
-
-// miss returns amounts that may stay over, or a share of the target in per cent.
-func (w *writer) miss(path string, m quota.Miss) any {
-	if m.Share.Amount == 0 {
-		if resources.IsZero(m.Amounts) {
-			return nil
-		}
-		return w.amounts(m.Amounts)
-	}
-	if !resources.IsZero(m.Amounts) {
-		w.lacks("miss", path, "a share of the target and no amounts")
-	}
-	for of, places := int64(1), 0; places < 7; of, places = of*10, places+1 {
-		if hundred := 100 * of; m.Share.Of > 0 && hundred%m.Share.Of == 0 && m.Share.Amount <= m.Share.Of {
-			n := m.Share.Amount * (hundred / m.Share.Of)
-			if places == 0 {
-				return fmt.Sprintf("%d%%", n)
-			}
-			return fmt.Sprintf("%d.%0*d%%", n/of, places, n%of)
-		}
-	}
-	w.lacks("miss", path, "no share of the target, for it is no decimal one")
-	return nil
 }
 
 // minimums writes how many members the jobs of the tasks need.

@@ -167,32 +167,32 @@ func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
 	c, tree := pl.core, fresh.queues().tree
 	options := victims.Options{Enforced: c.quotas.timing.Running, Steps: c.args.Budget}
 	enforcer := quota.Enforcer{Cluster: fresh.cluster, Options: options}
-	var o quota.Outcome
-	if err := enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {
+	var d victims.Decision
+	if err := enforcer.Enforce(&d, q, now); err != nil {
 		c.log.Error(err, "Max not enforced")
 		return nil
 	}
-	auditor := quota.Auditor{Cluster: fresh.cluster, Options: options}
-	if found := auditor.Audit(nil, &o); len(found) > 0 {
+	auditor := victims.Auditor{Cluster: fresh.cluster, Options: options}
+	if found := auditor.Audit(nil, &d, d.Plan.At); len(found) > 0 {
 		for _, v := range found {
 			violations.WithLabelValues(v.Law).Inc()
-			c.log.Error(nil, "Enforcement breaks a law", "queue", o.Path, "violation", v)
+			c.log.Error(nil, "Enforcement breaks a law", "queue", d.Plan.Path, "violation", v)
 		}
 		return nil
 	}
-	c.log.Info("Max enforced", "queue", o.Path, "result", o.Result, "dryRun", c.args.DryRun, "outcome", o.Summary(fresh.cluster))
-	if c.args.DryRun || len(o.Victims) == 0 {
+	c.log.Info("Max enforced", "queue", d.Plan.Path, "result", d.Enforcement.Result, "dryRun", c.args.DryRun, "outcome", d.Summary(fresh.cluster))
+	if c.args.DryRun || d.Outcome != victims.Preempts {
 		return nil
 	}
-	if err := fresh.cluster.ApplyChange(o.Change()); err != nil {
+	if err := fresh.cluster.Apply(&d); err != nil {
 		c.log.Error(err, "Max not enforced")
 		return nil
 	}
 	schema := tree.Schema()
-	e := &eviction{kind: "queue", uid: types.UID(o.Path), note: fmt.Sprintf("queue %s is over its max: used %s, max %s",
-		o.Path, schema.Format(o.Usage), schema.FormatLimit(o.Max))}
-	for i := range o.Victims {
-		v := &o.Victims[i]
+	e := &eviction{kind: "queue", uid: types.UID(d.Plan.Path), note: fmt.Sprintf("queue %s is over its max: used %s, max %s",
+		d.Plan.Path, schema.Format(d.Enforcement.Usage), schema.FormatLimit(d.Enforcement.Max))}
+	for i := range d.Plan.Victims {
+		v := &d.Plan.Victims[i]
 		pod := c.pod(v.Key)
 		if pod == nil {
 			continue // gone this moment
@@ -205,6 +205,6 @@ func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
 			}
 		}
 	}
-	c.mark(o.Victims, now)
+	c.mark(d.Plan.Victims, now)
 	return e
 }

@@ -199,18 +199,21 @@ func (qpc *QuotaPreemptionContext) tryLibrary() {
 	defer deciding.Unlock()
 	qpc.queue.setQuotaPreemptionState(true)
 	defer qpc.queue.setQuotaPreemptionState(false)
-	var o pquota.Outcome
+	var d pv.Decision
 	m, err := mirrorFor(&question{root: rootOf(qpc.queue)}, false)
 	if err == nil {
-		enforcer := pquota.Enforcer{Cluster: m.cluster}
-		err = enforcer.Enforce(&o, pquota.Quota{Queue: m.queues[qpc.queue], Max: m.limit(qpc.maxResource)}, time.Now())
+		q := m.queues[qpc.queue]
+		if err = m.cluster.SetMax(q, m.limit(qpc.maxResource)); err == nil {
+			enforcer := pquota.Enforcer{Cluster: m.cluster}
+			err = enforcer.Enforce(&d, q, time.Now())
+		}
 	}
 	if err != nil {
 		EngineStats.failed(err)
 		return
 	}
-	EngineStats.enforced(m, &o)
-	for _, v := range o.Victims {
+	EngineStats.enforced(m, &d)
+	for _, v := range d.Plan.Victims {
 		a, leaf := m.allocs[v.Key], m.leafOf(v)
 		app := leaf.GetApplication(a.applicationID)
 		if app == nil || a.MarkPreempted() != nil {

@@ -17,7 +17,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	pquota "github.com/go-preempt/preempt/quota"
 	pv "github.com/go-preempt/preempt/victims"
 )
 
@@ -114,12 +113,12 @@ func (s *engineStats) decided(m *mirror, d *pv.Decision) {
 	}
 }
 
-func (s *engineStats) enforced(m *mirror, o *pquota.Outcome) {
+func (s *engineStats) enforced(m *mirror, d *pv.Decision) {
 	if engineTrace {
-		fmt.Fprintln(os.Stderr, "preempt: "+o.Describe(m.cluster))
+		fmt.Fprintln(os.Stderr, "preempt: "+d.Describe(m.cluster))
 	}
-	s.QuotaVictims.Add(int64(len(o.Victims)))
-	s.count("quota: " + o.Result)
+	s.QuotaVictims.Add(int64(len(d.Plan.Victims)))
+	s.count("quota: " + d.Enforcement.Result)
 }
 
 // planned counts a plan, and what it breaks.

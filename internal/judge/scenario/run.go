@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
-	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -159,7 +158,6 @@ type Moment struct {
 
 	Enforcer *quota.Enforcer // nil if no quota is enforced
 	Queue    queue.ID
-	Max      resources.Limit
 }
 
 // RunSeen is Run for somebody who looks at each decision before it is made. An error of theirs

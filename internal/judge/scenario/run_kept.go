@@ -86,13 +86,13 @@ func (r *runner) required(d *victims.Decision) (members []victims.Member) {
 // keptWithin returns, for each running task that an enforcement does not take, the
 // first law that it would break beside the victims. Who breaks none is left out.
 func (r *runner) keptWithin(enforcer *quota.Enforcer, e *Enforced) (kept []victims.Violation) {
-	auditor := quota.Auditor{Cluster: r.cluster, Options: enforcer.Options, Miss: enforcer.Miss}
-	trial := e.Outcome
+	auditor := victims.Auditor{Cluster: r.cluster, Options: enforcer.Options}
+	trial := e.Decision
 	var found []victims.Violation
 	for _, id := range r.others(e.Victims) {
 		t := r.cluster.TaskView(id)
-		trial.Victims = append(slices.Clone(e.Outcome.Victims), victims.Victim{Task: id, Key: t.Key})
-		found = auditor.Audit(found[:0], &trial)
+		trial.Plan.Victims = append(slices.Clone(e.Decision.Plan.Victims), victims.Victim{Task: id, Key: t.Key})
+		found = auditor.Audit(found[:0], &trial, trial.Plan.At)
 		if v, broken := keeping(found, t.Key); broken {
 			kept = append(kept, v)
 		}

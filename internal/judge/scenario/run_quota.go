@@ -17,8 +17,9 @@ import (
 // Enforced is the enforcement of a quota, with what a reader wants to know of
 // the victims, who may be gone by now.
 type Enforced struct {
-	Outcome quota.Outcome
-	Victims []victims.Task // in the order of Outcome.Victims; they own their sizes
+	Decision victims.Decision
+	Result   string         // the word of the document: that of Decision, or met-within-miss
+	Victims  []victims.Task // in the order of Decision.Plan.Victims; they own their sizes
 
 	// Unbounded are the types that lose their bound: the queue's max had one
 	// and the max of the request, which replaces it, does not name them.
@@ -31,12 +32,12 @@ type Enforced struct {
 
 // The words of a document as package quota has them.
 var (
-	orderOf = map[Order]quota.Order{OrderDefault: quota.DefaultOrder, OrderClosestMatch: quota.ClosestMatch, OrderPack: quota.Pack}
+	orderOf = map[Order]quota.Order{OrderDefault: quota.YoungestFirst, OrderClosestMatch: quota.ClosestMatch, OrderPack: quota.Pack}
 )
 
 // enforceQuota enforces the quota of a request, and does what follows. Delays
 // and runs in progress play no part.
-func (r *runner) enforceQuota(i int, q *Request) error {
+func (r *runner) enforceQuota(i int, q *Request) (err error) {
 	if r.judging && q.Proposed != nil {
 		return r.notJudged(q.Proposed.At, "plans of asks and jobs are judged, not those of quotas")
 	}
@@ -58,28 +59,38 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 	if err := r.aboveGuarantee(id, most); err != nil {
 		return r.maxError(q, err)
 	}
+	if q.Then == ThenNothing { // the max is the queue's for as long as this takes
+		before := resources.AddOnlyExisting(resources.Limit{}, r.cluster.Tree().Max(id), nil)
+		if err := r.cluster.SetMax(id, most); err != nil {
+			return r.maxError(q, err)
+		}
+		defer func() { err = errors.Join(err, r.cluster.SetMax(id, before)) }()
+	}
 	enforcer := quota.Enforcer{
 		Cluster: r.cluster, Order: orderOf[q.EnforceQuota.Order],
 		Options: victims.Options{NeverOvershoot: q.EnforceQuota.Overshoot == OvershootExact},
-		Miss:    quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
 	}
-	if err := r.show(i, Moment{Enforcer: &enforcer, Queue: id, Max: most}); err != nil {
+	if err := r.show(i, Moment{Enforcer: &enforcer, Queue: id}); err != nil {
 		return err
 	}
 	enforced := &Enforced{Unbounded: had &^ most.Defined}
-	if err := enforcer.Enforce(&enforced.Outcome, quota.Quota{Queue: id, Max: most}, r.now); err != nil {
+	if err := enforcer.Enforce(&enforced.Decision, id, r.now); err != nil {
 		return r.maxError(q, err)
 	}
-	for _, v := range enforced.Outcome.Victims {
+	e, slack := &enforced.Decision.Enforcement, quota.Slack{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare}
+	if enforced.Result = e.Result; e.Result != "met" && slack.Allows(e.Shortfall, e.Target) {
+		enforced.Result = "met-within-miss"
+	}
+	for _, v := range enforced.Decision.Plan.Victims {
 		enforced.Victims = append(enforced.Victims, r.task(v.Task))
 	}
 	if r.explained() {
 		enforced.Kept = r.keptWithin(&enforcer, enforced)
 	}
-	result := r.quotaResult(i, &enforced.Outcome)
+	result := r.quotaResult(i, enforced)
 	step := Step{Request: i, Now: r.now, Result: &result, Enforced: enforced, Aside: r.asideOf(enforced.Victims)}
 	r.steps = append(r.steps, step)
-	return r.dismiss(&enforced.Outcome, q.Then)
+	return r.dismiss(&enforced.Decision, q.Then)
 }
 
 // lowerMax replaces the max of a queue by that of a request. A dry run only
@@ -135,15 +146,15 @@ func (r *runner) maxError(q *Request, err error) error {
 }
 
 // dismiss does what a document says shall follow an enforcement.
-func (r *runner) dismiss(o *quota.Outcome, then Then) error {
-	if then == ThenNothing {
+func (r *runner) dismiss(d *victims.Decision, then Then) error {
+	if then == ThenNothing || d.Outcome != victims.Preempts {
 		return nil
 	}
 	// Applying takes the victims off their budgets, also if they leave at once.
-	if err := r.cluster.ApplyChange(o.Change()); err != nil || then == ThenLeave {
+	if err := r.cluster.Apply(d); err != nil || then == ThenLeave {
 		return err
 	}
-	for _, v := range o.Victims {
+	for _, v := range d.Plan.Victims {
 		if err := r.remove(v.Key); err != nil {
 			return err
 		}
@@ -162,24 +173,27 @@ func (doc *Document) jobMinimum(job string) int {
 }
 
 // quotaResult returns what the result document says of an enforcement.
-func (r *runner) quotaResult(i int, o *quota.Outcome) Result {
-	result := Result{Request: i, Outcome: Outcome(o.Result), Victims: []string{}, Overrun: o.Overrun, Proven: &o.Proven}
-	for _, v := range o.Victims {
+func (r *runner) quotaResult(i int, enforced *Enforced) Result {
+	p, e := &enforced.Decision.Plan, &enforced.Decision.Enforcement
+	result := Result{Request: i, Outcome: Outcome(enforced.Result), Victims: []string{}, Overrun: p.Cost.Overrun, Proven: &e.Proven}
+	for _, v := range p.Victims {
 		result.Victims = append(result.Victims, v.Key)
 	}
-	if (o.Result == "partial" || o.Result == "impossible") && len(o.Stops) > 0 {
-		result.Reason = o.Stops[0].Rule
+	if (enforced.Result == "partial" || enforced.Result == "impossible") && len(e.Obstacles) > 0 {
+		result.Reason = e.Obstacles[0].Rule
 	}
-	if resources.IsZero(o.Target) {
+	if resources.IsZero(e.Target) {
 		return result
 	}
 	tree := r.cluster.Tree()
-	result.Target = map[string]Amounts{tree.Path(o.Queue): r.amounts(o.Target)}
-	for _, p := range o.Parts {
-		result.Target[tree.Path(p.Queue)] = r.amounts(p.Amount)
+	result.Target = map[string]Amounts{p.Path: r.amounts(e.Target)}
+	for _, p := range e.Parts {
+		if !resources.IsZero(p.Amount) {
+			result.Target[tree.Path(p.Queue)] = r.amounts(p.Amount)
+		}
 	}
-	if !resources.IsZero(o.Shortfall) {
-		result.Shortfall = r.amounts(o.Shortfall)
+	if !resources.IsZero(e.Shortfall) {
+		result.Shortfall = r.amounts(e.Shortfall)
 	}
 	return result
 }

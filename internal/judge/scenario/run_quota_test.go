@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -100,12 +99,12 @@ func TestRun_Enforced(t *testing.T) {
 	run := mustRun(t, text)
 	require.Len(t, run.Steps, 3)
 	enforced := run.Steps[1].Enforced
-	require.Equal(t, "met", enforced.Outcome.Result)
+	require.Equal(t, "met", enforced.Result)
 	require.Len(t, enforced.Victims, 2) // the gang goes as a whole
 	require.Equal(t, "g1", enforced.Victims[0].Key)
 	require.Equal(t, []int64{1000}, []int64(enforced.Victims[0].Size))
 	require.Equal(t, victims.Running, enforced.Victims[0].State)
-	require.Equal(t, []quota.JobLoss{{Job: "gang", Minimum: 2, Victims: 2}}, enforced.Outcome.Jobs)
+	require.Equal(t, []victims.StoppedJob{{Job: "gang", Minimum: 2, Victims: 2}}, enforced.Decision.Enforcement.Jobs)
 	require.Nil(t, run.Steps[1].Asked)
 	require.Nil(t, run.Steps[2].Enforced)
 }

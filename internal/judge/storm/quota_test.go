@@ -15,6 +15,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // What a quota does here is at least what package quota does: in a random state in
@@ -40,7 +41,7 @@ func propertyQuotas(t *rapid.T) {
 		if w.lowered>>i&1 == 0 {
 			continue
 		}
-		for _, order := range []quota.Order{quota.DefaultOrder, quota.ClosestMatch, quota.Pack} {
+		for _, order := range []quota.Order{quota.YoungestFirst, quota.ClosestMatch, quota.Pack} {
 			set := enforced(t, w, q, order)
 			if set != "0" && !slices.Contains(here[q], set) {
 				t.Fatalf("%+v: state %v, queue %d, order %v: the enforcer takes %s, lawful here: %v", *u, w.place, q, order, set, here[q])
@@ -64,12 +65,13 @@ func enforced(t *rapid.T, w *world, q int, order quota.Order) string {
 	if q > 0 {
 		id = leafOf(w, cluster.Tree(), q)
 	}
-	var o quota.Outcome
-	if err := e.Enforce(&o, quota.Quota{Queue: id, Max: most}, time.Unix(0, 0)); err != nil {
+	if cluster.SetMax(id, most) != nil {
 		return "0" // a max below a guarantee
 	}
+	var d victims.Decision
+	require.NoError(t, e.Enforce(&d, id, time.Unix(0, 0)))
 	set := uint64(0)
-	for _, v := range o.Victims {
+	for _, v := range d.Plan.Victims {
 		n, err := strconv.Atoi(v.Key)
 		require.NoError(t, err)
 		set |= 1 << n

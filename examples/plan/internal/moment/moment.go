@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
-	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
 )
@@ -62,7 +62,7 @@ func Scene(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 	case m.Job != nil:
 		s.Jobs = []victims.Ask{*m.Job}
 	default:
-		s.Enforce = []quota.Quota{{Queue: m.Queue, Max: m.Max}}
+		s.Enforce = []queue.ID{m.Queue}
 	}
 	return s
 }

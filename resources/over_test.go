@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package quota_test
+package resources_test
 
 import (
 	"testing"
@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// The seven rows of the design. What the max was before makes no difference.
-func TestPreemptable(t *testing.T) {
+// The seven rows of the target of quotas in the design. What the max was before makes no
+// difference.
+func TestOver(t *testing.T) {
 	const memory, cpu = 1, 2
 	of := func(types resources.Mask, m, c int64) resources.Limit {
 		return resources.Limit{Value: resources.Vector{m, c}, Defined: types}
@@ -37,7 +37,7 @@ func TestPreemptable(t *testing.T) {
 		{"no usage", of(memory, 100, 0), of(memory|cpu, 50, 50), nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := quota.Preemptable(nil, test.max, test.usage)
+			got := resources.Over(nil, test.usage, test.max)
 			require.True(t, resources.Equal(test.want, got), "want %v, have %v", test.want, got)
 			require.False(t, test.before.Equal(test.max))
 		})
@@ -45,15 +45,15 @@ func TestPreemptable(t *testing.T) {
 }
 
 // It is what its definition says, for any vectors.
-func TestPreemptable_Definition(t *testing.T) { rapid.Check(t, propertyPreemptable) }
+func TestOver_Definition(t *testing.T) { rapid.Check(t, propertyOver) }
 
-func FuzzPreemptable(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyPreemptable)) }
+func FuzzOver(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyOver)) }
 
-func propertyPreemptable(t *rapid.T) {
+func propertyOver(t *rapid.T) {
 	vector := rapid.SliceOfN(rapid.Int64(), 0, 4)
 	most := resources.Limit{Value: vector.Draw(t, "max"), Defined: resources.Mask(rapid.Uint64Range(0, 15).Draw(t, "defined"))}
 	e := resources.Vector(vector.Draw(t, "usage"))
-	got := quota.Preemptable(nil, most, e)
+	got := resources.Over(nil, e, most)
 	left := resources.SubOnlyExisting(resources.Limit{}, most, e)
 	for i := range 5 {
 		want := int64(0)
