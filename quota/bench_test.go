@@ -114,6 +114,8 @@ func BenchmarkEnforce_Options(b *testing.B) {
 		{"default", quota.Enforcer{}},
 		{"closest-match", quota.Enforcer{Order: quota.ClosestMatch}},
 		{"pack", quota.Enforcer{Order: quota.Pack}},
+		{"fewest", quota.Enforcer{Order: quota.Fewest}},
+		{"fewest-of-all", quota.Enforcer{Order: quota.FewestOfAll}},
 		{"exact", quota.Enforcer{Options: victims.Options{NeverOvershoot: true}}},
 		{"own", quota.Enforcer{CompareTasks: byTraits}},
 	} {

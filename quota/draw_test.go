@@ -57,7 +57,7 @@ func trials(s world.Shape) *rapid.Generator[*trial] {
 		c.drawBudgets(t)
 		c.drawQuota(t)
 		c.Exact = of(t, "overshoot", false, false, true)
-		c.Order = of(t, "order", quota.YoungestFirst, quota.YoungestFirst, quota.ClosestMatch, quota.Pack)
+		c.Order = of(t, "order", quota.YoungestFirst, quota.YoungestFirst, quota.ClosestMatch, quota.Pack, quota.Fewest, quota.FewestOfAll)
 		c.Budget = of[int64](t, "budget", 0, 0, 0, 1, 100_000)
 		for _, q := range c.World.Queues() {
 			if chance(t, "busy", 1) {

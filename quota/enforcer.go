@@ -128,6 +128,9 @@ func (x *enforcement) decide() {
 		x.noteAsked()
 		x.refill() // a search that was cut short may have left something
 	}
+	if x.e.Order == Fewest || x.e.Order == FewestOfAll {
+		x.lessen()
+	}
 }
 
 // refill takes what a trim, or a search, has made room for. Each pass frees more

@@ -123,6 +123,8 @@ func TestEnforce_NoAllocs(t *testing.T) {
 		{"a parent", quota.Enforcer{}, p, shareOf(c, p, 9, 10, 3)},
 		{"closest match", quota.Enforcer{Order: quota.ClosestMatch}, p, shareOf(c, p, 9, 10, 3)},
 		{"pack", quota.Enforcer{Order: quota.Pack}, p, shareOf(c, p, 9, 10, 3)},
+		{"fewest", quota.Enforcer{Order: quota.Fewest}, p, shareOf(c, p, 9, 10, 3)},
+		{"fewest of all", quota.Enforcer{Order: quota.FewestOfAll, Options: victims.Options{Steps: 1000}}, p, shareOf(c, p, 9, 10, 3)},
 		{"an order of the caller", quota.Enforcer{CompareTasks: quota.ByTraits(c.Capacity())}, p, shareOf(c, p, 9, 10, 3)},
 		{"gangs and budgets", quota.Enforcer{}, p, shareOf(c, p, 9, 10, 3)},
 		{"gangs and budgets, exactly", quota.Enforcer{Options: victims.Options{NeverOvershoot: true, Steps: 50_000}}, p, shareOf(c, p, 9, 10, 1)},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/quota"
 )
 
 // jointLaws hold below any queue with few candidates, whatever the levels and
@@ -19,6 +20,7 @@ import (
 var jointLaws = []law.Law{
 	{Name: "met where any legal set meets the target", Holds: propertyMet},
 	{Name: "no legal set frees more of one type and as much of the others", Holds: propertyMost},
+	{Name: "fewest of all: no legal set that frees as much is in all levels less", Holds: propertyFewestOfAll},
 }
 
 func TestJoint_SlowTwin(t *testing.T) { law.Check(t, jointLaws) }
@@ -62,6 +64,47 @@ func propertyMost(t *rapid.T) {
 			t.Fatalf("%v free more of type %d\n%v\n%v", set, i, o.Describe(cluster), c)
 		}
 	}
+}
+
+func propertyFewestOfAll(t *rapid.T) {
+	c := drawFew(t)
+	c.Order = quota.FewestOfAll
+	s := newSlowSets(c)
+	cluster := c.build(t)
+	d := c.enforce(t, cluster)
+	need := make([]int64, len(s.target))
+	for i := range need {
+		need[i] = min(d.Enforcement.Freed[i], s.target[i])
+	}
+	have := levelsOf(d)
+	var best []int64
+	s.all(need, func(keys []string) {
+		if levels := c.levelsOf(keys); best == nil || slices.Compare(levels, best) < 0 {
+			best = levels
+		}
+	})
+	lessInAll := !slices.Equal(best, have)
+	for l := range have {
+		lessInAll = lessInAll && best[l] <= have[l]
+	}
+	if lessInAll {
+		t.Fatalf("levels %v, and there are %v\n%v\n%v", have, best, d.Describe(cluster), c)
+	}
+}
+
+// levelsOf returns what tasks cost in the levels up to their number.
+func (c *trial) levelsOf(keys []string) []int64 {
+	var l [4]int64
+	for _, t := range c.World.Tasks {
+		if !slices.Contains(keys, t.Key) {
+			continue
+		}
+		if l[3] == 0 || int64(t.Priority) > l[1] {
+			l[1] = int64(t.Priority)
+		}
+		l[0], l[2], l[3] = l[0]+bit(t.Originator), l[2]+bit(t.OptedOut), l[3]+1
+	}
+	return l[:]
 }
 
 // drawFew draws a trial of a queue that has children, mostly, with guarantees
@@ -194,6 +237,29 @@ func (s *slowSets) find(need []int64) (set []string, ok bool) {
 	}
 	ok = from(0)
 	return set, ok
+}
+
+// all yields the legal sets that free at least need.
+func (s *slowSets) all(need []int64, yield func(keys []string)) {
+	need = append(slices.Clone(need), make([]int64, len(s.c.World.Budgets))...)
+	var set []string
+	var from func(i int)
+	from = func(i int) {
+		if i == len(s.sizes) {
+			if !slices.ContainsFunc(need[:len(s.target)], func(v int64) bool { return v > 0 }) && s.gangs() {
+				yield(set)
+			}
+			return
+		}
+		if s.move(need, i, 1) {
+			set = append(set, s.keys[i])
+			from(i + 1)
+			set = set[:len(set)-1]
+		}
+		s.move(need, i, -1)
+		from(i + 1)
+	}
+	from(0)
 }
 
 // gangs reports whether all jobs lose what they can spare, or go as a whole.

@@ -32,6 +32,7 @@ var laws = []law.Law{
 	{Name: "memory does not matter", Holds: propertyReused},
 	{Name: "applied, it is enforced", Holds: propertyApplied},
 	{Name: "stops say what stays", Holds: propertyStops},
+	{Name: "fewest are no more, and free as much", Holds: propertyFewest},
 	{Name: "who would not stop is as one that is bound to its node", Holds: propertyRefused},
 }
 
@@ -278,4 +279,39 @@ func propertyStops(t *rapid.T) {
 			t.Fatalf("type %d: %d are left, %d kept\n%v", i, want, kept[i], c)
 		}
 	}
+}
+
+// Fewest takes no more victims than the default order, in no earlier level more, and frees as
+// much of the target; of all leaves together it is the same beside fewest. Parts stay.
+func propertyFewest(t *rapid.T) {
+	c := draw(t)
+	cluster := c.build(t)
+	var before *victims.Decision
+	for _, c.Order = range []quota.Order{quota.YoungestFirst, quota.Fewest, quota.FewestOfAll} {
+		d := c.enforce(t, cluster)
+		if before == nil {
+			before = d
+			continue
+		}
+		more := false
+		for i, target := range d.Enforcement.Target {
+			was, is := min(before.Enforcement.Freed[i], target), min(d.Enforcement.Freed[i], target)
+			if more = more || is > was; is < was {
+				t.Fatalf("%s frees %d of type %d, and it was %d\n%v", c.Order, is, i, was, c)
+			}
+		}
+		was, is := levelsOf(before), levelsOf(d)
+		for l := range is {
+			if is[l] > was[l] && !more {
+				t.Fatalf("%s costs %v, and it was %v\n%v", c.Order, is, was, c)
+			}
+		}
+		before = d
+	}
+}
+
+// levelsOf returns what a plan costs in the levels up to the number of victims.
+func levelsOf(d *victims.Decision) []int64 {
+	c := &d.Plan.Cost
+	return []int64{int64(c.Originators), c.MaxPriority, int64(c.OptedOut), int64(c.Victims)}
 }

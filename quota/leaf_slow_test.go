@@ -5,6 +5,7 @@ package quota_test
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"math/big"
 	"slices"
 	"testing"
@@ -90,6 +91,9 @@ func chooseSlowly(c *trial) []string {
 	for s.walk(s.target) { // where the trim made room for others
 	}
 	s.joint()
+	if c.Order == quota.Fewest || c.Order == quota.FewestOfAll {
+		s.lessen()
+	}
 	var keys []string
 	for _, t := range s.picked() {
 		keys = append(keys, t.Key)
@@ -427,6 +431,20 @@ func (s *slowLeaf) joint() {
 	}
 }
 
+// lessen takes the cheapest set that frees as much, if it is dearer in no level up to the
+// number of tasks.
+func (s *slowLeaf) lessen() {
+	need := s.had(sum(s.picked()))
+	before, taken, units := s.cost(s.picked(), need), maps.Clone(s.taken), maps.Clone(s.asUnit)
+	s.replace(need, need, need)
+	for l, v := range s.cost(s.picked(), need).levels[:6] {
+		if v > before.levels[l] {
+			s.taken, s.asUnit = taken, units
+			return
+		}
+	}
+}
+
 // had returns what of the target is freed.
 func (s *slowLeaf) had(freed world.Amounts) world.Amounts {
 	all := make(world.Amounts)
@@ -505,7 +523,7 @@ func (s *slowLeaf) cost(tasks []world.Task, wanted world.Amounts) *slowCost {
 			highest = int64(t.Priority)
 		}
 		if !t.Scheduled.IsZero() && t.Scheduled.Before(world.Epoch) {
-			c.work.Add(c.work, big.NewInt(int64(world.Epoch.Sub(t.Scheduled))))
+			c.work.Add(c.work, new(big.Int).Mul(s.weight(t.Size), big.NewInt(int64(world.Epoch.Sub(t.Scheduled)))))
 		}
 		if first := s.members(&t, func(string) bool { return true }); s.goesWhole(&t, tasks) &&
 			slices.ContainsFunc(first, func(m world.Task) bool { return m.Key < t.Key }) {
@@ -523,6 +541,16 @@ func (s *slowLeaf) cost(tasks []world.Task, wanted world.Amounts) *slowCost {
 	return c
 }
 
+// weight is the share of the cluster in thousand millionths, rounded up, and at least 1.
+func (s *slowLeaf) weight(size world.Amounts) *big.Int {
+	share := s.share(size)
+	up, rest := new(big.Int).QuoRem(new(big.Int).Mul(share.Num(), big.NewInt(1_000_000_000)), share.Denom(), new(big.Int))
+	if rest.Sign() > 0 || up.Sign() == 0 {
+		up.Add(up, big.NewInt(1))
+	}
+	return up
+}
+
 func (c *slowCost) compare(d *slowCost) int {
-	return cmp.Or(slices.Compare(c.levels, d.levels), c.excess.Cmp(d.excess), c.work.Cmp(d.work), slices.Compare(c.keys, d.keys))
+	return cmp.Or(slices.Compare(c.levels, d.levels), c.work.Cmp(d.work), c.excess.Cmp(d.excess), slices.Compare(c.keys, d.keys))
 }

@@ -73,15 +73,9 @@ func enforceCase(t *rapid.T, c *world.EnforceCase) *victims.Decision {
 		t.Fatalf("%v\n%v", err, c)
 	}
 	world.SetMinimums(cluster, c.Minimums)
-	e := quota.Enforcer{Cluster: cluster}
+	e := quota.Enforcer{Cluster: cluster, Order: quota.Order(c.Order)}
 	if c.Exact {
 		e.NeverOvershoot = true
-	}
-	switch c.Order {
-	case world.ClosestMatch:
-		e.Order = quota.ClosestMatch
-	case world.Pack:
-		e.Order = quota.Pack
 	}
 	queue, ok := cluster.Tree().Lookup(c.Queue)
 	if !ok {

@@ -29,9 +29,22 @@ const (
 	// comes the node whose candidates have the largest dominant share of what is still to
 	// be freed; ties by penalty, then node order. Inside a node it is YoungestFirst.
 	Pack Order = "pack"
+	// Fewest has the fewest tasks of each leaf stop that free what its tasks by YoungestFirst do,
+	// or as few as are found. No more originators stop, none of a higher priority, and no
+	// more that opted out. Take it if each stop costs about the same, whatever the task. Those
+	// that stop are larger, mostly older, and nobody sees from afar who they will be.
+	//
+	// Of 1,000, 10,000 and 100,000 tasks in 100 leaves, with a tenth to be freed, 88, 683
+	// and 6,500 stop; by YoungestFirst 102, 989 and 10,046. With a third to be freed it is 2 to
+	// 17 % fewer. It takes two to ten times as long.
+	Fewest Order = "fewest"
+	// FewestOfAll does so of each leaf and then of all leaves together, which so may give other
+	// amounts than their parts. Of the same tasks 65, 650 and 6,500 stop. It takes some two
+	// times as long as Fewest.
+	FewestOfAll Order = "fewest-of-all"
 )
 
-var orders = []Order{YoungestFirst, ClosestMatch, Pack}
+var orders = []Order{YoungestFirst, ClosestMatch, Pack, Fewest, FewestOfAll}
 
 // The order of tasks is that of victims.Traits, packed into two numbers that most comparisons
 // decide by: order and age. In order stand, from the lowest bit on, opting out,

@@ -52,6 +52,7 @@ func ExampleOrder() {
 		{},
 		{Order: quota.ClosestMatch}, // young uses a gpu as well
 		{Order: quota.Pack},         // n1 has more of what is to be freed
+		{Order: quota.Fewest},       // one as well, with less beyond the target
 		{CompareTasks: largest},
 	} {
 		e.Cluster = c
@@ -67,6 +68,7 @@ func ExampleOrder() {
 	// young
 	// middle
 	// young
+	// middle
 	// old
 }
 

@@ -30,7 +30,10 @@ type finder struct {
 	lifted  []unit
 	had     resources.Vector // what was freed before, or by the last set found
 	single  resources.Vector // what a task may have, if nobody else goes
-	most    []int64          // see hope
+	goal    resources.Vector // see lessenBelow
+	need    resources.Vector
+	limit   cost.Total
+	most    []int64 // see hope
 
 	steps    int64       // elementary ones, of all searches
 	left     int64       // of the budget, for searches that need not be complete
@@ -68,11 +71,7 @@ func (f *finder) start(e *Enforcer) {
 // more, and of the searches if they do not.
 func (x *enforcement) search(p queue.ID, goal resources.Vector, whole bool) (more bool) {
 	f := &x.finder
-	for w := range x.tree.Leaves(p) {
-		if !x.at(w).out {
-			x.gather(w)
-		}
-	}
+	x.gatherBelow(p)
 	f.had = append(f.had[:0], x.row(x.freed, p)...)
 	x.lift(p)
 	n, hope := x.hope(p, goal)
@@ -95,6 +94,89 @@ func (x *enforcement) search(p queue.ID, goal resources.Vector, whole bool) (mor
 	}
 	x.putBack()
 	return more
+}
+
+// gatherBelow gathers the tasks of all leaves below p that give some.
+func (x *enforcement) gatherBelow(p queue.ID) {
+	for w := range x.tree.Leaves(p) {
+		if !x.at(w).out {
+			x.gather(w)
+		}
+	}
+}
+
+// lessen has cheaper victims go, for the same: those of each leaf, and then of all leaves
+// together. (DESIGN.md, Quota: orders.)
+func (x *enforcement) lessen() {
+	for w := range x.tree.Leaves(x.q) {
+		x.lessenBelow(w)
+	}
+	if x.e.Order == FewestOfAll && !x.tree.IsLeaf(x.q) {
+		x.lessenBelow(x.q)
+		x.noteAsked()
+	}
+	x.trim() // what one leaf frees beyond its need may spare another's
+	x.refill()
+}
+
+// lessenBelow looks for a cheaper set below p that frees what is needed of p's victims: all
+// but what is freed beyond the target. A search that is cut short takes nothing from what is
+// proven of the shortfall.
+func (x *enforcement) lessenBelow(p queue.ID) {
+	f, whole := &x.finder, p == x.q && !x.tree.IsLeaf(p)
+	f.had = append(f.had[:0], x.row(x.freed, p)...)
+	f.goal, f.need = rows.Zeros(f.goal, x.types), rows.Zeros(f.need, x.types)
+	for _, t := range x.list {
+		f.goal[t] = f.had[t]
+		f.need[t] = max(f.had[t]-max(x.row(x.freed, x.q)[t]-x.target[t], 0), 0)
+	}
+	if whole {
+		copy(f.goal, x.target)
+	}
+	if !x.isAny(f.need) {
+		return
+	}
+	unproven := f.unproven
+	x.gatherBelow(p)
+	x.lift(p)
+	if n, _ := x.hope(p, f.goal); !x.meter.Stopped {
+		x.pose(p, f.goal, whole)
+		copy(f.poser.need, f.need)
+		x.total(&f.limit, f.lifted)
+		f.problem.Limit = &f.limit
+		if (x.allow(n) && x.solve(n) || x.pick(n, 0)) && f.isLess() {
+			f.lifted = f.lifted[:0]
+			for _, u := range f.found.Units {
+				f.lifted = append(f.lifted, f.poser.units[u])
+			}
+		}
+		f.problem.Limit = nil
+	}
+	x.putBack()
+	f.unproven = unproven
+}
+
+// total sets dst to the cost of the tasks that were lifted.
+func (x *enforcement) total(dst *cost.Total, lifted []unit) {
+	*dst = cost.Total{Units: len(lifted)}
+	for n, u := range lifted {
+		t := x.c.TaskView(x.task(u.row).id)
+		levels := x.levelsOf(u.row, &t)
+		dst.Levels = costOrder.Join(&dst.Levels, n, &levels)
+		dst.Work = dst.Work.Add(x.losses.Work(t.Size, t.Lost(x.now)))
+	}
+	dst.Excess = cost.Excess(x.finder.had, x.finder.problem.Wanted, x.c.Capacity())
+}
+
+// isLess reports whether what was found is in no level dearer than the limit, up to the number
+// of tasks.
+func (f *finder) isLess() bool {
+	for l := range levelTasks + 1 {
+		if f.found.Total.Levels[l] > f.limit.Levels[l] {
+			return false
+		}
+	}
+	return true
 }
 
 // lift gives the victims below p back, and notes them.
@@ -225,16 +307,25 @@ func (x *enforcement) solve(tasks int) bool {
 		f.unproven = true
 		return false
 	}
-	pace := 2 * completeCandidates << completeCandidates
 	if tasks > completeCandidates {
-		pace = math.MaxInt32 // the allowance bounds it
+		return x.pick(tasks, math.MaxInt32) // the allowance bounds it
 	}
+	return x.pick(tasks, 2*completeCandidates<<completeCandidates)
+}
+
+// pick is solve with so many steps; with none it takes the tasks that serve most for their cost.
+func (x *enforcement) pick(tasks, pace int) bool {
+	f := &x.finder
 	f.worker.Least(&f.trial, &f.problem, pace)
-	f.steps += f.share.Used
 	x.meter.Stopped = x.meter.Stopped || f.share.Stopped
-	if tasks > completeCandidates {
+	if pace > 0 { // else it is as a walk, and there is one of each leaf
+		f.steps += f.share.Used
+	}
+	switch {
+	case pace == 0:
+	case tasks > completeCandidates:
 		f.left -= f.share.Used
-	} else {
+	default:
 		x.meter.Left -= f.share.Used
 		x.meter.Used += f.share.Used
 	}

@@ -45,7 +45,7 @@ func (h *history) enforce() event {
 		return event{} // below what children or types beside it are guaranteed
 	}
 	h.enforced++
-	e := quota.Enforcer{Cluster: h.cluster, Order: of(h.T, "order", []quota.Order{quota.YoungestFirst, quota.ClosestMatch, quota.Pack})}
+	e := quota.Enforcer{Cluster: h.cluster, Order: of(h.T, "order", []quota.Order{quota.YoungestFirst, quota.ClosestMatch, quota.Pack, quota.Fewest, quota.FewestOfAll})}
 	var d victims.Decision
 	h.must(e.Enforce(&d, id, h.o.Now))
 	if d.Outcome == victims.Preempts {

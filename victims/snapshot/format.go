@@ -130,6 +130,7 @@ type enforceQuota struct {
 	Max       scenario.Amounts `json:"max"`
 	Overshoot string           `json:"overshoot"`
 	Order     string           `json:"order"`
+	Whole     bool             `json:"whole,omitempty"` // of the order fewest
 }
 
 // A request has one of these.

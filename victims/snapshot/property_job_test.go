@@ -115,7 +115,7 @@ func TestTake_Quota_SameAnswer(t *testing.T) {
 		if k.Exact {
 			e.NeverOvershoot = true
 		}
-		e.Order = map[string]quota.Order{world.ClosestMatch: quota.ClosestMatch, world.Pack: quota.Pack}[k.Order]
+		e.Order = quota.Order(k.Order)
 		q, ok := c.Tree().Lookup(k.Queue)
 		require.True(t, ok)
 		require.NoError(t, c.SetMax(q, world.LimitOf(c, k.Max)))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -132,8 +133,12 @@ func (w *writer) lowered() {
 		if e.NeverOvershoot {
 			overshoot = "exact"
 		}
+		order := cmp.Or(string(e.Order), "default")
+		if e.Order == quota.FewestOfAll {
+			order = string(quota.Fewest)
+		}
 		w.doc.Requests = append(w.doc.Requests, request{Then: dryRun, Enforce: &enforceQuota{
-			Queue: path, Max: w.limit(w.c.Tree().Max(q)), Overshoot: overshoot, Order: cmp.Or(string(e.Order), "default"),
+			Queue: path, Max: w.limit(w.c.Tree().Max(q)), Overshoot: overshoot, Order: order, Whole: e.Order == quota.FewestOfAll,
 		}})
 	}
 }

@@ -345,6 +345,7 @@ func TestWords(t *testing.T) {
 		{OvershootExact, "exact"},
 		{OrderClosestMatch, "closest-match"},
 		{OrderPack, "pack"},
+		{OrderFewest, "fewest"},
 		{State(0), "unknown"},
 		{State(9), "unknown"},
 	} {

@@ -205,6 +205,8 @@ var mistakes = []mistake{
 	{`"max": {"cpu": "2"}`, `"max": "2"`, "requests[1].enforceQuota.max", `"2"`, ErrKind},
 	{`"overshoot": "exact"`, `"overshoot": "none"`, "requests[1].enforceQuota.overshoot", `"none"`, ErrValue},
 	{`"overshoot": "exact"`, `"overshoot": false`, "requests[1].enforceQuota.overshoot", "false", ErrKind},
+	{`"order": "closest-match"`, `"order": "closest-match", "whole": true`, "requests[1].enforceQuota.whole", "true", ErrValue},
+	{`"order": "closest-match"`, `"order": "fewest", "whole": 1`, "requests[1].enforceQuota.whole", "1", ErrKind},
 	{`"order": "closest-match"`, `"order": "closest match"`, "requests[1].enforceQuota.order", `"closest match"`, ErrValue},
 
 	// Jobs.

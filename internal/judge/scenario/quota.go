@@ -47,6 +47,7 @@ type EnforceQuota struct {
 	Miss      resources.Vector // what may stay over; nil: nothing
 	MissShare resources.Share  // of the target that may stay over; zero: nothing
 	Order     Order
+	Whole     bool // of OrderFewest: fewest of all leaves together
 }
 
 // An Overshoot is how much more than the target may be taken.
@@ -69,22 +70,27 @@ const (
 	OrderDefault Order = 1 + iota
 	OrderClosestMatch
 	OrderPack
+	OrderFewest
 )
 
-var orders = []string{"default", "closest-match", "pack"}
+var orders = []string{"default", "closest-match", "pack", "fewest"}
 
 // String returns the word as documents spell it.
 func (o Order) String() string { return spell(orders, uint8(o)) }
 
 // enforceQuota reads which quota to enforce, and how.
 func (d *decoder) enforceQuota(v value) EnforceQuota {
-	o := d.object(v, "queue", "max", "overshoot", "miss", "order")
+	o := d.object(v, "queue", "max", "overshoot", "miss", "order", "whole")
 	q := EnforceQuota{
 		At:        v.at,
 		Queue:     required(o, "queue", d.queueRef),
 		Max:       pointer(o, "max", d.limit),
 		Overshoot: optional(o, "overshoot", word[Overshoot](d, overshoots), OvershootOneTask),
 		Order:     optional(o, "order", word[Order](d, orders), OrderDefault),
+		Whole:     optional(o, "whole", d.boolean, false),
+	}
+	if q.Whole && q.Order != OrderFewest {
+		d.fail(o.find("whole"), "%w: only with the order fewest", ErrValue)
 	}
 	if miss := o.find("miss"); miss.kind == text {
 		q.MissShare = d.percentage(miss)

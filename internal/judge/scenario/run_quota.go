@@ -30,10 +30,16 @@ type Enforced struct {
 	Kept []victims.Violation
 }
 
-// The words of a document as package quota has them.
-var (
-	orderOf = map[Order]quota.Order{OrderDefault: quota.YoungestFirst, OrderClosestMatch: quota.ClosestMatch, OrderPack: quota.Pack}
-)
+// order returns the order of a document as package quota has it.
+func (q *EnforceQuota) order() quota.Order {
+	switch {
+	case q.Whole:
+		return quota.FewestOfAll
+	case q.Order == OrderDefault:
+		return quota.YoungestFirst
+	}
+	return quota.Order(q.Order.String())
+}
 
 // enforceQuota enforces the quota of a request, and does what follows. Delays
 // and runs in progress play no part.
@@ -67,7 +73,7 @@ func (r *runner) enforceQuota(i int, q *Request) (err error) {
 		defer func() { err = errors.Join(err, r.cluster.SetMax(id, before)) }()
 	}
 	enforcer := quota.Enforcer{
-		Cluster: r.cluster, Order: orderOf[q.EnforceQuota.Order],
+		Cluster: r.cluster, Order: q.EnforceQuota.order(),
 		Options: victims.Options{NeverOvershoot: q.EnforceQuota.Overshoot == OvershootExact},
 	}
 	if err := r.show(i, Moment{Enforcer: &enforcer, Queue: id}); err != nil {

@@ -75,6 +75,17 @@ func TestRun_EnforceQuotaOrder(t *testing.T) {
 	const request = `"queue": "root.a", "max": {"cpu": "10"}`
 	require.Equal(t, []string{"met mixed"}, brief(mustRun(t, small(mixed+enforce(request, ""))).Report()))
 	require.Equal(t, []string{"met v"}, brief(mustRun(t, small(mixed+enforce(request+`, "order": "closest-match"`, ""))).Report()))
+
+	// Of each of two leaves of 1 and 3 it is 1 that goes; of both it is 3.
+	const two = `{"name": "fewest", "queues": {"name": "root", "queues": [{"name": "a"}, {"name": "b"}]},
+		"nodes": [{"name": "n", "capacity": {"cpu": "9"}}], "tasks": [
+		{"queue": "root.a", "application": "x", "node": "n", "key": "a1", "resources": {"cpu": "1"}, "age": "1m"},
+		{"queue": "root.a", "application": "x", "node": "n", "key": "a3", "resources": {"cpu": "3"}, "age": "2m"},
+		{"queue": "root.b", "application": "x", "node": "n", "key": "b1", "resources": {"cpu": "1"}, "age": "1m"},
+		{"queue": "root.b", "application": "x", "node": "n", "key": "b3", "resources": {"cpu": "3"}, "age": "2m"}],
+		"requests": [{"enforceQuota": {"queue": "root", "max": {"cpu": "6"}, "order": "fewest"`
+	require.Equal(t, []string{"met a1 b1"}, brief(mustRun(t, two+`}}]}`).Report()))
+	require.Equal(t, []string{"met a3"}, brief(mustRun(t, two+`, "whole": true}}]}`).Report()))
 }
 
 // The result document has target and shortfall, of the types that have any.

@@ -41,7 +41,7 @@ func propertyQuotas(t *rapid.T) {
 		if w.lowered>>i&1 == 0 {
 			continue
 		}
-		for _, order := range []quota.Order{quota.YoungestFirst, quota.ClosestMatch, quota.Pack} {
+		for _, order := range []quota.Order{quota.YoungestFirst, quota.ClosestMatch, quota.Pack, quota.Fewest, quota.FewestOfAll} {
 			set := enforced(t, w, q, order)
 			if set != "0" && !slices.Contains(here[q], set) {
 				t.Fatalf("%+v: state %v, queue %d, order %v: the enforcer takes %s, lawful here: %v", *u, w.place, q, order, set, here[q])

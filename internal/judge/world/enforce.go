@@ -15,7 +15,7 @@ type EnforceCase struct {
 	Queue    string  // whose usage must come under the max; inner queues included
 	Max      Amounts // in place of its own
 	Exact    bool    // no leaf may free more than its part
-	Order    string  // "", ClosestMatch or Pack
+	Order    string  // "" or one of those below
 	Minimums map[string]int
 }
 
@@ -23,6 +23,8 @@ type EnforceCase struct {
 const (
 	ClosestMatch = "closest-match"
 	Pack         = "pack"
+	Fewest       = "fewest"
+	FewestOfAll  = "fewest-of-all"
 )
 
 // Target returns what has to go: usage over the max, by type, without zeros.

@@ -28,7 +28,7 @@ func EnforceCases(s Shape) *rapid.Generator[*EnforceCase] {
 		}
 		g.drawEnforced(c)
 		c.Exact = g.chance("exact", 4)
-		c.Order = of(&g, "order", "", "", ClosestMatch, Pack)
+		c.Order = of(&g, "order", "", "", ClosestMatch, Pack, Fewest, FewestOfAll)
 		return c
 	})
 }
