@@ -180,6 +180,26 @@ func ExampleSlack() {
 	// 6 false
 }
 
+// How a target is shared out among queues of one's own. The third has nothing of memory to spare.
+func ExampleParts() {
+	schema, _ := resources.NewSchema("cpu", "memory")
+	target, _ := schema.Parse("cpu=10 memory=9Gi")
+	teams := []struct{ name, spare string }{{"vision", "cpu=8 memory=8Gi"}, {"speech", "cpu=24 memory=16Gi"}, {"web", "cpu=1"}}
+	var spare []resources.Vector
+	for _, team := range teams {
+		v, err := schema.Parse(team.spare)
+		check(err)
+		spare = append(spare, v)
+	}
+	for i, part := range quota.Parts(nil, target, spare) {
+		fmt.Println(teams[i].name, schema.Format(part))
+	}
+	// Output:
+	// vision cpu=2.424 memory=3Gi
+	// speech cpu=7.273 memory=6Gi
+	// web cpu=0.303
+}
+
 // An auditor judges decisions, whoever made them.
 func ExampleEnforcer_audit() {
 	c := lab(queue.Config{Name: "a", Guaranteed: gpus(3)})
