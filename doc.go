@@ -44,7 +44,7 @@
 //     events may have been missed, say what there is ([victims.Cluster.Sync]), or what runs
 //     on a node ([victims.Cluster.SyncNode]).
 //  3. Call [jobs.Planner.Decide] for an ask that waits, with the time; or
-//     [jobs.Planner.Together] for several, which share their victims then.
+//     [jobs.Planner.DecideAll] for several, which share their victims then.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.
 //  5. If victims do not stop in time, or the ask is gone, have them run on
 //     ([victims.Cluster.Cancel]); if a stop cannot be taken back, give up the grant only

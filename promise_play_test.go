@@ -181,23 +181,21 @@ func (p *played) decideTogether() {
 	for i := range asks {
 		asks[i].Application, asks[i].Priority, asks[i].RequiredNode = "together", asks[0].Priority, ""
 	}
-	var d jobs.Joint
 	p.gangs.ByPriority = false
-	p.must(p.gangs.Together(&d, asks, p.o.Now))
-	for i := range d.Parts {
-		part := &d.Parts[i]
-		first := &d.Asks[part.Asks[0]]
-		x := p.taking(first.Queue, first.Priority)
-		shared := victims.Decision{Outcome: part.Outcome, Plan: part.Plan}
-		shared.Plan.Version = p.cluster.Version()
-		for _, k := range part.Asks {
-			ask := &d.Asks[k]
-			shared.SharedBy = append(shared.SharedBy, *ask)
-			x.bring(p, ask.Size)
-			p.pending = slices.DeleteFunc(p.pending, func(a victims.Ask) bool { return a.Key == ask.Key })
+	all, err := p.gangs.DecideAll(nil, asks, p.o.Now)
+	p.must(err)
+	for _, d := range all {
+		if d.Outcome == victims.Refused {
+			continue
 		}
-		x.kinds["together"] = len(part.Asks) > 1
-		p.take(x, part.Plan.Victims, shared.Change())
+		x := p.taking(d.Plan.Ask.Queue, d.Plan.Ask.Priority)
+		for _, at := range d.Plan.Places {
+			x.bring(p, d.Plan.Ask.Member(at.Member).Size)
+			p.pending = slices.DeleteFunc(p.pending, func(a victims.Ask) bool { return a.Key == at.Key })
+		}
+		x.kinds["together"] = len(d.SharedBy) > 1
+		d.Plan.Version = p.cluster.Version()
+		p.take(x, d.Plan.Victims, d.Change())
 	}
 }
 

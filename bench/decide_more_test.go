@@ -45,8 +45,8 @@ func BenchmarkHard(b *testing.B) {
 	}
 }
 
-// BenchmarkTogether decides ten asks that share their victims.
-func BenchmarkTogether(b *testing.B) {
+// BenchmarkDecideAll decides ten asks that share their victims.
+func BenchmarkDecideAll(b *testing.B) {
 	w := workload.W{Nodes: 1000, Tasks: 30, Tree: workload.Tree4x100}
 	c := w.Build()
 	p := jobs.Planner{Cluster: c}
@@ -55,10 +55,11 @@ func BenchmarkTogether(b *testing.B) {
 		asks[i] = w.Ask(c, 4)
 		asks[i].Key = fmt.Sprint("ask", i)
 	}
-	var together jobs.Joint
+	var all []victims.Decision
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.Together(&together, asks, workload.Now); err != nil {
+		var err error
+		if all, err = p.DecideAll(all, asks, workload.Now); err != nil {
 			b.Fatal(err)
 		}
 	}

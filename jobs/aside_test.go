@@ -62,10 +62,10 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 	large.Size = []int64{4}
 	together := func(p *jobs.Planner) func() (string, error) {
 		return func() (string, error) {
-			var d jobs.Joint
-			err := p.Together(&d, asks, world.Epoch)
+			var d joint
+			err := decideAll(p, &d, asks, world.Epoch)
 			if err == nil {
-				if found := d.Audit(&victims.Auditor{Cluster: c, Options: rules}, nil, world.Epoch); len(found) > 0 {
+				if found := d.audit(&victims.Auditor{Cluster: c, Options: rules}); len(found) > 0 {
 					return "", fmt.Errorf("%v", found)
 				}
 			}
@@ -100,7 +100,7 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 }
 
 // saidOf writes places and victims of all parts, and who is refused.
-func saidOf(d *jobs.Joint) (s string) {
+func saidOf(d *joint) (s string) {
 	for i := range d.Parts {
 		p := &d.Parts[i].Plan
 		s += fmt.Sprintln(d.Parts[i].Outcome, p.Places)
@@ -206,8 +206,8 @@ func TestAside_Question(t *testing.T) {
 		}
 		return true
 	}
-	var d jobs.Joint
-	require.NoError(t, p.Together(&d, asks, world.Epoch))
+	var d joint
+	require.NoError(t, decideAll(p, &d, asks, world.Epoch))
 	require.True(t, seen["a1"], "the second ask is decided beside the first")
 	require.Equal(t, c, p.Cluster)
 }
@@ -217,11 +217,11 @@ func TestAside_Question(t *testing.T) {
 func TestAside_Help(t *testing.T) {
 	c, asks, _ := asideCase(t)
 	p := &jobs.Planner{Cluster: c}
-	var d jobs.Joint
+	var d joint
 	large := asks[3:]
 	for range 2 { // the second time the copy has seen changes
-		require.NoError(t, p.Together(&d, append(asks[:3:3], large...), world.Epoch))
-		require.NoError(t, p.Together(&d, large, world.Epoch))
+		require.NoError(t, decideAll(p, &d, append(asks[:3:3], large...), world.Epoch))
+		require.NoError(t, decideAll(p, &d, large, world.Epoch))
 	}
 	require.Len(t, d.Refused, 1)
 	help := &d.Refused[0].Refusal.Help

@@ -18,7 +18,7 @@ var fullNodes = [][]int64{{1, 1, 2, 2, 2}, {4, 4}, {8}}
 // GPUs come in sizes 1, 2, 4 and 8. Three asks wait, for 1, 2 and 1 of them. Each by itself
 // stops one small task, for that frees least beyond its need. Together they stop one task
 // of 4.
-func ExamplePlanner_Together() {
+func ExamplePlanner_DecideAll() {
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -61,21 +61,22 @@ func ExamplePlanner_Together() {
 		fmt.Println(asks[i].Key, "alone stops", alone.Plan.Victims[0].Key)
 	}
 
-	var j jobs.Joint
-	check(planner.Together(&j, asks, now))
-	for _, part := range j.Parts {
-		for _, at := range part.Plan.Places {
+	all, err := planner.DecideAll(nil, asks, now)
+	check(err)
+	for _, d := range all {
+		if d.Outcome == victims.Refused {
+			fmt.Println(d.Plan.Ask.Key, "is refused:", d.Refusal.Reason)
+			continue
+		}
+		for _, at := range d.Plan.Places {
 			fmt.Println(at.Key, "runs on", at.NodeName)
 		}
-		for _, v := range part.Plan.Victims {
+		for _, v := range d.Plan.Victims {
 			fmt.Println(v.Key, "stops")
 		}
-		fmt.Println("proven:", part.Plan.Proof.Proven())
+		fmt.Println("proven:", d.Plan.Proof.Proven())
 	}
-	for _, r := range j.Refused {
-		fmt.Println(asks[r.Ask].Key, "is refused:", r.Refusal.Reason)
-	}
-	check(j.Apply(cluster)) // or decide again after a change
+	check(cluster.ApplyAll(all)) // or decide again after a change
 	// Output:
 	// web-0 alone stops etl-0-0
 	// web-1 alone stops etl-0-2

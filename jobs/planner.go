@@ -25,13 +25,13 @@ type Planner struct {
 	victims.Options
 
 	lone    victims.Planner
-	aside   aside.Copy  // see Together
+	aside   aside.Copy  // see DecideAll
 	asks    turnPlanner // likewise
-	asked   []Part      // of members in order, what the first of them have in turn; see Together
+	asked   []jointPart // of members in order, what the first of them have in turn; see DecideAll
 	auditor victims.Auditor
 	found   []victims.Violation
 	quick   bool // no complete search; for tests
-	inOrder bool // members ask in their order; see Together
+	inOrder bool // members ask in their order; see DecideAll
 	hasty   bool // there is an answer without this decision: it must not pass its budget, nor say what would help
 	sharing bool // and they are asks that share a plan, for which nobody of their own leaf goes
 	d       decision
@@ -66,8 +66,8 @@ func (p *Planner) answer(dst *victims.Decision, job *victims.Ask, now time.Time)
 		return err
 	}
 	dst.Begin(d.job, d.c, now)
-	if p.inOrder {
-		for i := range job.Members {
+	if p.inOrder && len(job.Members) > 1 {
+		for i := range job.Members { // the asks themselves follow
 			dst.SharedBy = append(dst.SharedBy, job.MemberAsk(i))
 		}
 	}

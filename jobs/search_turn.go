@@ -94,7 +94,7 @@ func (d *decision) takesTurns() bool {
 	return !later && !p.ByPriority && d.job.DomainDepth == 0 && p.Admit == nil && p.Predicate == nil && len(d.todo) > 0
 }
 
-// inTurn asks the members of todo in turn, unless Together has done that, and reports whether
+// inTurn asks the members of todo in turn, unless DecideAll has done that, and reports whether
 // all have places and somebody goes.
 func (d *decision) inTurn() bool {
 	x := &d.turn
@@ -107,7 +107,7 @@ func (d *decision) inTurn() bool {
 
 // takeOver makes parts, which were decided in turn, those of the first members, and reports
 // whether these are all. If not, the member after them was refused.
-func (d *decision) takeOver(parts []Part) bool {
+func (d *decision) takeOver(parts []jointPart) bool {
 	x, members := &d.turn, 0
 	x.nodes, x.gone, x.proof, x.failed = rows.Zeros(x.nodes, len(d.todo)), x.gone[:0], victims.NoProof, -1
 	for i := range parts {
@@ -117,7 +117,7 @@ func (d *decision) takeOver(parts []Part) bool {
 		for k := range parts[i].Plan.Victims {
 			x.gone = append(x.gone, parts[i].Plan.Victims[k].Task)
 		}
-		members += len(parts[i].Asks)
+		members += len(parts[i].asks)
 	}
 	if members < len(d.todo) {
 		x.failed = int32(members)

@@ -272,8 +272,8 @@ func (h *history) decideTogether() string {
 			asks[i].Application, asks[i].Priority = "together", asks[0].Priority
 		}
 	}
-	var j jobs.Joint
-	h.must(h.gangs.Together(&j, asks, h.o.Now))
+	var j joint
+	h.must(decideAll(&h.gangs, &j, asks, h.o.Now))
 	for i := range j.Refused {
 		if j.Refused[i].Refusal.Reason == victims.Unlawful {
 			h.Fatalf("%s: a plan that the auditor withholds\n%v", asks[j.Refused[i].Ask].Key, h)
@@ -283,11 +283,11 @@ func (h *history) decideTogether() string {
 		return ""
 	}
 	a := victims.Auditor{Cluster: h.cluster, Options: h.gangs.Options}
-	if found := j.Audit(&a, nil, h.o.Now); len(found) > 0 {
+	if found := j.audit(&a); len(found) > 0 {
 		h.Fatalf("%+v\n%v", found, h)
 	}
 	h.notDearer(&j)
-	h.must(j.Apply(h.cluster))
+	h.must(h.cluster.ApplyAll(j.all))
 	var told []string
 	for i := range j.Parts {
 		part := &j.Parts[i]

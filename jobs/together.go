@@ -12,57 +12,23 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Joint is what [Planner.Together] has decided about asks. It is plain data. Carry it
-// out by [Joint.Apply].
-type Joint struct {
-	Asks    []victims.Ask // copies, in the order in which they were given
-	Parts   []Part        // each is for the cluster with those before it applied
-	Refused []RefusedAsk  // in the order of their asks
-	Steps   int64         // elementary ones of the whole call; see Planner.Steps
+// A joint is what is decided about asks.
+type joint struct {
+	asks    []victims.Ask // copies, in the order in which they were given
+	parts   []jointPart   // each is for the cluster with those before it applied
+	refused []refusedAsk  // in the order of their asks
 }
 
-// A Part is a plan for asks that share their victims. Law 2 holds at its end.
-type Part struct {
-	Asks    []int           // indices of Joint.Asks, ascending
-	Outcome victims.Outcome // Fits, Waits or Preempts
-	// Plan has the asks as members of a job, in their order. Its cost and proof are
-	// those of all its victims together.
-	Plan victims.Plan
+// A jointPart is a plan for asks that share their victims. Law 2 holds at its end.
+type jointPart struct {
+	asks []int // indices of joint.asks, ascending
+	victims.Decision
 }
 
-// A RefusedAsk is an ask that has no place beside those before it.
-type RefusedAsk struct {
-	Ask     int // an index of Joint.Asks
-	Refusal victims.Refusal
-}
-
-// Apply carries out all parts, all or nothing. Errors are those of [victims.Cluster.Apply];
-// without any part they wrap [victims.ErrState]. Each part is a change of its own to
-// [victims.Cluster.Undo].
-func (j *Joint) Apply(c *victims.Cluster) error {
-	if len(j.Parts) == 0 {
-		return fmt.Errorf("jobs: plan for %d asks: %w: there is none", len(j.Asks), victims.ErrState)
-	}
-	version := j.Parts[0].Plan.Version
-	for i := range j.Parts {
-		if err := c.Apply(j.decision(&j.Parts[i], version)); err != nil {
-			undo(c, i)
-			return fmt.Errorf("%w (part %d of %d)", err, i+1, len(j.Parts))
-		}
-		version = c.Version()
-	}
-	return nil
-}
-
-// decision returns a part as a decision for a cluster of some version. Grants are those of the
-// asks themselves, for a member of a job does not know all that an ask does.
-func (j *Joint) decision(part *Part, version victims.Version) *victims.Decision {
-	d := &victims.Decision{Outcome: part.Outcome, Plan: part.Plan}
-	d.Plan.Version = version
-	for _, i := range part.Asks {
-		d.SharedBy = append(d.SharedBy, j.Asks[i])
-	}
-	return d
+// A refusedAsk is an ask that has no place beside those before it.
+type refusedAsk struct {
+	ask     int // an index of joint.asks
+	refusal victims.Refusal
 }
 
 // undo takes back the last n changes, which were applied just now.
@@ -74,12 +40,15 @@ func undo(c *victims.Cluster, n int) {
 	}
 }
 
-// Together decides several asks at the instant now, so that they share victims. It serves
+// DecideAll decides several asks at the instant now, so that they share victims. It serves
 // them in their order: an ask is refused if there is no room for it beside those before
-// it.
+// it. It returns dst, overwritten: a decision for each plan and for each refusal, in the order of
+// the first ask of each. Each is for the cluster with those before it applied. Carry them
+// out by [victims.Cluster.ApplyAll].
 //
-// Asks share a plan, a [Part], if they follow each other and have the same queue,
-// application, job, priority, types and right to preempt. Their sizes may differ. An ask
+// Asks share a plan if they follow each other and have the same queue, application, job, priority,
+// types and right to preempt. Their sizes may differ. Its decision has them as members of its Ask
+// and in SharedBy, and cost and proof of all its victims together. An ask
 // that needs tasks of its own leaf has a plan of its own. Each ask must trigger as if
 // those before it had their places (law 4), unless ByPriority is set. See DESIGN.md,
 // Jobs: together.
@@ -94,26 +63,42 @@ func undo(c *victims.Cluster, n int) {
 // Cluster of their question, which is a copy.
 //
 // Steps bound the whole call: each ask by itself gets its part of a quarter. 0 means 3
-// times what the asks take one by one, or [JointSteps] if that is more. If too little is
+// times what the asks take one by one, or [JointSteps] if that is more. What the call took stands
+// in the Steps of the first decision, and the others have none. If too little is
 // left for a plan that is shared, asks have plans of their own; once Stop returns true
 // each is decided in haste.
 //
-// Errors are those of [victims.Planner.Decide], a key twice (ErrDuplicate), and an ask
-// that requires a node (ErrState): use [victims.Planner.Decide] for it. Then dst has no
-// parts. The cost is that of the asks one by one, three times at most, and of one decision
+// Errors are those of [Planner.Decide], a key twice (ErrDuplicate), and an ask that is a gang or
+// requires a node (ErrState): use Planner.Decide for it. Then nothing is returned. The cost
+// is that of the asks one by one, three times at most, and of one decision
 // about a job for each part, for each ask that its turn refuses or serves from its own
 // leaf, and for up to 32 numbers of asks if guarantees refuse it, as far as the steps go.
-func (p *Planner) Together(dst *Joint, asks []victims.Ask, now time.Time) error {
-	*dst = Joint{}
+func (p *Planner) DecideAll(dst []victims.Decision, asks []victims.Ask, now time.Time) ([]victims.Decision, error) {
+	dst = dst[:0]
 	if err := checkAsks(p.Cluster, asks); err != nil {
-		return err
+		return dst, err
 	}
-	j := &joiner{p: p, dst: &Joint{Asks: copyAsks(asks)}, now: now}
+	j := &joiner{p: p, dst: &joint{asks: copyAsks(asks)}, now: now}
+	if err := j.decide(); err != nil {
+		return dst, err
+	}
+	dst = j.tell(dst)
+	for i := range dst {
+		if p.Observe != nil {
+			p.Observe(&dst[i])
+		}
+	}
+	return dst, nil
+}
+
+// decide decides all asks on the copy of the planner.
+func (j *joiner) decide() error {
 	j.begin()
 	defer j.end()
 	if err := j.takeTurns(); err != nil {
 		return err
 	}
+	asks := j.dst.asks
 	for first, end := 0, 0; first < len(asks); first = end {
 		for end = first + 1; end < len(asks) && shares(&asks[first], &asks[end]); {
 			end++
@@ -123,24 +108,45 @@ func (p *Planner) Together(dst *Joint, asks []victims.Ask, now time.Time) error 
 		}
 	}
 	j.preferTurns()
-	*dst = *j.dst
-	dst.Steps = j.spent
-	slices.SortFunc(dst.Refused, func(a, b RefusedAsk) int { return a.Ask - b.Ask })
-	if p.Observe != nil {
-		dst.show(p.Observe)
-	}
+	slices.SortFunc(j.dst.refused, func(a, b refusedAsk) int { return a.ask - b.ask })
 	return nil
 }
 
-// show tells of each part, and of each refusal.
-func (j *Joint) show(observe func(d *victims.Decision)) {
-	for i := range j.Parts {
-		observe(&victims.Decision{Outcome: j.Parts[i].Outcome, Plan: j.Parts[i].Plan})
+// tell appends what was decided: parts, and between them those refused who come before.
+func (j *joiner) tell(dst []victims.Decision) []victims.Decision {
+	refused := j.dst.refused
+	for i := 0; i < len(j.dst.parts) || len(refused) > 0; {
+		if i == len(j.dst.parts) || len(refused) > 0 && refused[0].ask < j.dst.parts[i].asks[0] {
+			dst = append(dst, j.refusal(&refused[0]))
+			refused = refused[1:]
+			continue
+		}
+		d := j.dst.parts[i].Decision
+		d.Plan.Steps = 0
+		dst = append(dst, d)
+		i++
 	}
-	for i := range j.Refused {
-		r := &j.Refused[i]
-		observe(&victims.Decision{Outcome: victims.Refused, Plan: victims.Plan{Ask: j.Asks[r.Ask]}, Refusal: r.Refusal})
+	if len(dst) == 0 {
+		return dst
 	}
+	if d := &dst[0]; d.Outcome == victims.Refused {
+		d.Refusal.Steps = j.spent
+	} else {
+		d.Plan.Steps = j.spent
+	}
+	return dst
+}
+
+// refusal returns the decision about an ask that is refused.
+func (j *joiner) refusal(r *refusedAsk) (d victims.Decision) {
+	ask := &j.dst.asks[r.ask]
+	if !j.asAsks {
+		fill(&j.job, ask)
+		ask = &j.job
+	}
+	d.Begin(ask, j.p.Cluster, j.now)
+	d.Outcome, d.Refusal, d.Plan.Version, d.Refusal.Steps = victims.Refused, r.refusal, victims.Version{}, 0
+	return d
 }
 
 // checkAsks reports what no job could say of asks. The rest is told by Decide.
@@ -180,7 +186,7 @@ func shares(a, b *victims.Ask) bool {
 // A turn is what was decided about an ask by itself: a part for the cluster with those
 // before it applied, or a refusal.
 type turn struct {
-	Part
+	jointPart
 	refusal *victims.Refusal
 	second  bool // it is served by the stage of the own leaf, which is not for plans that are shared
 }
@@ -190,7 +196,7 @@ func (t *turn) served() bool { return t.refusal == nil }
 // takeTurns decides all asks one after another, each for the cluster with those before it
 // applied, and takes that back.
 func (j *joiner) takeTurns() error {
-	j.turns = make([]turn, len(j.dst.Asks))
+	j.turns = make([]turn, len(j.dst.asks))
 	since := 0 // those from here on have seen the same cluster
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -208,13 +214,13 @@ func (j *joiner) takeTurns() error {
 		}
 		if t.served() {
 			since = i + 1
-			if err := j.apply([]Part{t.Part}); err != nil {
+			if err := j.apply([]jointPart{t.jointPart}); err != nil {
 				return err
 			}
 		}
 	}
 	j.retreat(0)
-	j.perAsk = j.spent / int64(max(len(j.dst.Asks), 1))
+	j.perAsk = j.spent / int64(max(len(j.dst.asks), 1))
 	if j.most == 0 {
 		j.most = max(jointTimes*j.spent, JointSteps)
 	}
@@ -226,7 +232,7 @@ func (j *joiner) inFlight(i int) bool {
 	if t := &j.turns[i]; t.refusal != nil {
 		return t.refusal.Reason == victims.InFlight
 	}
-	_, held := j.p.Cluster.LookupGrant(j.dst.Asks[i].Key)
+	_, held := j.p.Cluster.LookupGrant(j.dst.asks[i].Key)
 	return held
 }
 
@@ -234,7 +240,7 @@ func (j *joiner) inFlight(i int) bool {
 // that matters, or -1.
 func (j *joiner) turnAlike(from, ask int) int {
 	for i := from; i < ask; i++ {
-		if j.turns[i].refusal.Reason != victims.InFlight && shares(&j.dst.Asks[i], &j.dst.Asks[ask]) && j.alike(i, ask) {
+		if j.turns[i].refusal.Reason != victims.InFlight && shares(&j.dst.asks[i], &j.dst.asks[ask]) && j.alike(i, ask) {
 			return i
 		}
 	}
@@ -245,28 +251,28 @@ func (j *joiner) turnAlike(from, ask int) int {
 // costs no more than its asks in turn, but those after it might.
 func (j *joiner) preferTurns() {
 	served := 0
-	var parts []Part
+	var parts []jointPart
 	for i := range j.turns {
 		t := &j.turns[i]
 		if !t.served() {
 			continue
 		}
-		if j.takesOwn(t.Part) {
+		if j.takesOwn(t.jointPart) {
 			return // who shares a plan takes from others first
 		}
-		parts = append(parts, t.Part)
+		parts = append(parts, t.jointPart)
 		served++
 	}
-	if !j.strayed || served+len(j.dst.Refused) != len(j.turns) ||
-		slices.ContainsFunc(j.dst.Refused, func(r RefusedAsk) bool { return j.turns[r.Ask].served() }) ||
-		!j.dearer(j.dst.Parts, parts) {
+	if !j.strayed || served+len(j.dst.refused) != len(j.turns) ||
+		slices.ContainsFunc(j.dst.refused, func(r refusedAsk) bool { return j.turns[r.ask].served() }) ||
+		!j.dearer(j.dst.parts, parts) {
 		return
 	}
 	j.retreat(0)
 	if err := j.apply(parts); err != nil {
 		panic(err) // they were applied before
 	}
-	j.dst.Refused = j.dst.Refused[:0]
+	j.dst.refused = j.dst.refused[:0]
 	for i := range j.turns {
 		if t := &j.turns[i]; !t.served() {
 			j.refuse(i, t.refusal)
@@ -275,7 +281,7 @@ func (j *joiner) preferTurns() {
 }
 
 // dearer reports whether parts cost more than others in the levels before the work.
-func (j *joiner) dearer(parts, others []Part) bool {
+func (j *joiner) dearer(parts, others []jointPart) bool {
 	a, b := levelsOf(parts), levelsOf(others)
 	switch {
 	case a.Victims == 0:
@@ -289,7 +295,7 @@ func (j *joiner) dearer(parts, others []Part) bool {
 // levelsOf sums up the costs of parts in the levels before the work. Victims of parts
 // are different tasks, so that all but the highest are sums. A job that two parts stop
 // counts twice, and then the sum is too high.
-func levelsOf(parts []Part) (sum victims.Cost) {
+func levelsOf(parts []jointPart) (sum victims.Cost) {
 	for i := range parts {
 		c := &parts[i].Plan.Cost
 		(*rulebook.Cost)(&sum).Join((*rulebook.Cost)(c))
@@ -303,7 +309,7 @@ func levelsOf(parts []Part) (sum victims.Cost) {
 func (j *joiner) alone(i int) (turn, error) {
 	steps := j.steps
 	if steps > 0 {
-		steps = max(1, steps/int64(4*len(j.dst.Asks)))
+		steps = max(1, steps/int64(4*len(j.dst.asks)))
 	}
 	if !j.asAsks {
 		return j.asJob(i, steps)
@@ -329,14 +335,14 @@ func (j *joiner) asJob(i int, steps int64) (turn, error) {
 		j.trial = victims.Decision{}
 		return turn{refusal: &r}, nil
 	}
-	t := turn{Part: j.taken([]int{i})}
+	t := turn{jointPart: j.taken([]int{i})}
 	t.second = t.Outcome == victims.Preempts && p.d.rules.stage == withOwnLeaf
 	return t, nil
 }
 
 // asAsk decides an ask as the planner of asks does.
 func (j *joiner) asAsk(i int, most int64) (turn, error) {
-	p, ask, d := &j.p.asks, &j.dst.Asks[i], new(victims.Decision)
+	p, ask, d := &j.p.asks, &j.dst.asks[i], new(victims.Decision)
 	p.Cluster, p.Options, p.Steps, p.Observe, p.Audit = j.p.Cluster, j.p.Options, most, nil, false
 	steps, err := p.ask(d, ask, j.now)
 	if err != nil {
@@ -347,12 +353,7 @@ func (j *joiner) asAsk(i int, most int64) (turn, error) {
 		if err := d.Count(); err != nil {
 			panic(err) // somebody else changes the cluster
 		}
-		d.Refusal.Wanted = 1
 		return turn{refusal: &d.Refusal}, nil
 	}
-	j.describe([]int{i})
-	plan := d.Plan
-	plan.Ask = j.job
-	plan.Ask.Members = slices.Clone(plan.Ask.Members)
-	return turn{Part: Part{Asks: []int{i}, Outcome: d.Outcome, Plan: plan}, second: d.Plan.Second}, nil
+	return turn{jointPart: jointPart{[]int{i}, *d}, second: d.Plan.Second}, nil
 }

@@ -16,11 +16,10 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Together agrees with the definition of DESIGN.md, Jobs: together, worked out over all
+// DecideAll agrees with the definition of DESIGN.md, Jobs: together, worked out over all
 // sets of victims and all places: on who is served, by which parts, and where a part is
 // proven, on its cost and on everything. No part costs more than its asks in turn.
 func TestTogether_Oracle(t *testing.T) {
@@ -55,7 +54,7 @@ type jointTally struct{ worlds, parts, plans, shared, saved, unproven, refused, 
 
 func propertyTogether(t *rapid.T, features world.Features, seen *jointTally) {
 	b := newBrute(t, features)
-	b.got = new(jobs.Joint)
+	b.got = new(joint)
 	h := newHarness(t, b.c)
 	var asks []victims.Ask
 	for i := range b.asks {
@@ -66,14 +65,14 @@ func propertyTogether(t *rapid.T, features world.Features, seen *jointTally) {
 		a.Class = i // its selector is that of the member
 		asks = append(asks, a)
 	}
-	var j jobs.Joint
-	if err := h.planner.Together(&j, asks, b.c.Options.Now); err != nil {
+	var j joint
+	if err := decideAll(&h.planner, &j, asks, b.c.Options.Now); err != nil {
 		t.Fatalf("%v\n%v", err, b)
 	}
 	a := victims.Auditor{
 		Cluster: h.cluster, Options: h.planner.Options,
 	}
-	if found := j.Audit(&a, nil, b.c.Options.Now); len(found) > 0 {
+	if found := j.audit(&a); len(found) > 0 {
 		t.Fatalf("%v: %+v\n%v", tellJoint(&j), found, b)
 	}
 	b.got, b.seen = &j, seen
@@ -88,7 +87,7 @@ type brute struct {
 	c     *world.JobCase // its members are the asks
 	asks  []world.Ask
 	w     world.World // with the parts so far
-	got   *jobs.Joint
+	got   *joint
 	part  int             // the next of got
 	spent *oracle.JobCost // by the parts of asks that do not share a plan
 	seen  *jointTally

@@ -15,15 +15,15 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// JointSteps is how many steps [Planner.Together] may take in any case, if the caller sets
+// JointSteps is how many steps [Planner.DecideAll] may take in any case, if the caller sets
 // none: small clusters are decided to the end, and a large one within some 15 milliseconds.
 const JointSteps = 1 << 22
 
-// jointTimes is how many times the steps of the turns Together takes, turns included. A step of
+// jointTimes is how many times the steps of the turns DecideAll takes, turns included. A step of
 // a joint search takes up to half as long again, so that it is 4 times in time.
 const jointTimes = 3
 
-// A joiner is one call of Together.
+// A joiner is one call of DecideAll.
 //
 // The asks in turn are its first answer. Whoever is served in turn may follow those before
 // it into a part: their plans in sequence are the incumbent, and show that the part has
@@ -31,7 +31,7 @@ const jointTimes = 3
 // if an ask has no place in turn.
 type joiner struct {
 	p   *Planner
-	dst *Joint // its parts are applied, the incumbent of the part at hand included
+	dst *joint // its parts are applied, the incumbent of the part at hand included
 	now time.Time
 
 	// What the planner had before the call.
@@ -56,7 +56,7 @@ type joiner struct {
 	base    int         // its incumbent are the parts of dst from here on
 	found   *queue.Tree // as it was before them; nil if nobody follows
 	loner   bool        // its ask takes what none may take that shares a plan
-	settled []Part      // what is better than the incumbent; see settle
+	settled []jointPart // what is better than the incumbent; see settle
 	asked   bool        // settled is worked out
 }
 
@@ -91,22 +91,21 @@ const fewSteps = 1 << 17
 
 func (j *joiner) end() {
 	j.p.Steps, j.p.Stop, j.p.inOrder, j.p.sharing, j.p.hasty = j.steps, j.stop, false, false, false
-	own := j.p.Cluster
+	undo(j.p.Cluster, len(j.dst.parts))
 	j.p.Cluster = j.cluster
-	undo(own, len(j.dst.Parts))
 }
 
 // run decides asks that are alike, those from first up to end.
 func (j *joiner) run(first, end int) error {
 	left := j.most - j.spent
-	j.until = j.spent + left*int64(end-first)/int64(len(j.dst.Asks)-first)
+	j.until = j.spent + left*int64(end-first)/int64(len(j.dst.asks)-first)
 	rest := j.waiting(first, end)
 	j.open(len(rest) > 1)
-	since := len(j.dst.Refused) // those refused from here on saw the asks that are served now
+	since := len(j.dst.refused) // those refused from here on saw the asks that are served now
 	for len(rest) > 0 {
 		next := rest[0]
 		if same := j.refusedAlike(since, next); same >= 0 {
-			j.refuse(next, &j.dst.Refused[same].Refusal)
+			j.refuse(next, &j.dst.refused[same].refusal)
 			rest = rest[1:]
 			continue
 		}
@@ -115,7 +114,7 @@ func (j *joiner) run(first, end int) error {
 			return err
 		}
 		if n > 0 {
-			since = len(j.dst.Refused)
+			since = len(j.dst.refused)
 		}
 		rest = rest[max(n, 1):]
 	}
@@ -152,7 +151,7 @@ func (j *joiner) serve(rest []int) (n int, err error) {
 	}
 	// It may have room as it is once the part is settled, or tasks of its own leaf may go
 	// for it.
-	incumbent, changed := slices.Clone(j.dst.Parts[j.base:]), false
+	incumbent, changed := slices.Clone(j.dst.parts[j.base:]), false
 	if j.left()/2 >= j.perAsk*int64(len(rest)) { // the others are asked again then
 		if changed, err = j.settle(); err != nil {
 			return 0, err
@@ -187,7 +186,7 @@ func (j *joiner) turnOf(ask int) (turn, error) {
 
 // open begins a part, and says whether others may follow its first ask.
 func (j *joiner) open(others bool) {
-	j.part, j.base, j.loner = nil, len(j.dst.Parts), false
+	j.part, j.base, j.loner = nil, len(j.dst.parts), false
 	j.asked, j.settled, j.found = false, nil, nil
 	if others {
 		// The first turn has told what is wrong with the types.
@@ -197,28 +196,28 @@ func (j *joiner) open(others bool) {
 
 // add adds an ask to the part.
 func (j *joiner) add(t *turn) error {
-	j.part = append(j.part, t.Asks[0])
+	j.part = append(j.part, t.asks[0])
 	j.loner, j.asked = t.second, false
-	return j.apply([]Part{t.Part})
+	return j.apply([]jointPart{t.jointPart})
 }
 
 // close ends a part.
 func (j *joiner) close() error {
 	changed, err := j.settle()
 	j.strayed = j.strayed || changed
-	if parts := j.dst.Parts[j.base:]; err == nil && len(parts) > 1 && !slices.ContainsFunc(parts, func(p Part) bool { return p.Outcome != victims.Fits }) {
+	if parts := j.dst.parts[j.base:]; err == nil && len(parts) > 1 && !slices.ContainsFunc(parts, func(p jointPart) bool { return p.Outcome != victims.Fits }) {
 		// Whoever fits is told in one plan.
 		all := j.fitting(j.retreat(j.base))
-		err = j.apply([]Part{all})
+		err = j.apply([]jointPart{all})
 	}
 	return err
 }
 
 // fitting makes one part of several that fit.
-func (j *joiner) fitting(parts []Part) Part {
+func (j *joiner) fitting(parts []jointPart) jointPart {
 	all := parts[0]
 	j.describe(j.part)
-	all.Asks, all.Plan.Places, all.Plan.Proof = j.part, nil, victims.ProofLevels
+	all.asks, all.SharedBy, all.Plan.Places, all.Plan.Proof = j.part, j.sharedBy(j.part), nil, victims.ProofLevels
 	all.Plan.Ask = j.job
 	all.Plan.Ask.Members = slices.Clone(j.job.Members)
 	for i := range parts {
@@ -236,12 +235,12 @@ func (j *joiner) mayFollow(t *turn) bool {
 	if len(j.part) == 0 || !t.served() || t.second || j.loner || j.p.Admit != nil || j.p.Predicate != nil {
 		return false
 	}
-	stops := func(p Part) bool { return p.Outcome == victims.Preempts }
-	if j.p.ByPriority || !stops(t.Part) && !slices.ContainsFunc(j.dst.Parts[j.base:], stops) {
+	stops := func(p jointPart) bool { return p.Outcome == victims.Preempts }
+	if j.p.ByPriority || !stops(t.jointPart) && !slices.ContainsFunc(j.dst.parts[j.base:], stops) {
 		return true
 	}
 	// All of them must be entitled, also those that fit. (Law 4: before each of them.)
-	j.describe(append(j.part[:len(j.part):len(j.part)], t.Asks[0]))
+	j.describe(append(j.part[:len(j.part):len(j.part)], t.asks[0]))
 	job := &j.job
 	before := make(resources.Vector, j.p.Cluster.Schema().Len())
 	for i := range job.Members[:len(job.Members)-1] {
@@ -291,7 +290,7 @@ func (j *joiner) join(rest []int, t *turn) (n int, proven bool, err error) {
 			proven = proven && certain
 			continue
 		}
-		joint := []Part{j.taken(list)}
+		joint := []jointPart{j.taken(list)}
 		if t.served() {
 			turns, known, err := j.inTurn(incumbent, rest[:n], t)
 			if err != nil {
@@ -310,8 +309,8 @@ func (j *joiner) join(rest []int, t *turn) (n int, proven bool, err error) {
 // inTurn returns parts for asks one after another, of which the first has its turn, behind
 // an incumbent: all of them, or nil if an ask is refused or takes from its own leaf. It is
 // not known if nothing is left to find out.
-func (j *joiner) inTurn(incumbent []Part, asks []int, first *turn) (parts []Part, known bool, err error) {
-	base := len(j.dst.Parts)
+func (j *joiner) inTurn(incumbent []jointPart, asks []int, first *turn) (parts []jointPart, known bool, err error) {
+	base := len(j.dst.parts)
 	defer func() { j.retreat(base) }()
 	if err := j.apply(incumbent); err != nil {
 		return nil, false, err
@@ -329,11 +328,11 @@ func (j *joiner) inTurn(incumbent []Part, asks []int, first *turn) (parts []Part
 		if !t.served() {
 			return nil, true, nil
 		}
-		if err := j.apply([]Part{t.Part}); err != nil {
+		if err := j.apply([]jointPart{t.jointPart}); err != nil {
 			return nil, false, err
 		}
 	}
-	parts = slices.Clone(j.dst.Parts[base:])
+	parts = slices.Clone(j.dst.parts[base:])
 	if slices.ContainsFunc(parts, j.takesOwn) {
 		return nil, true, nil
 	}
@@ -342,22 +341,25 @@ func (j *joiner) inTurn(incumbent []Part, asks []int, first *turn) (parts []Part
 
 // takesOwn reports whether a part takes from the own leaf what a plan that is shared would
 // not: by priority there is no such difference.
-func (j *joiner) takesOwn(p Part) bool { return p.Plan.WithinQueue && !j.p.ByPriority }
+func (j *joiner) takesOwn(p jointPart) bool { return p.Plan.WithinQueue && !j.p.ByPriority }
 
 // taken makes a part of the last decision.
-func (j *joiner) taken(list []int) Part {
-	d := &j.trial
-	part := Part{Asks: list, Outcome: d.Outcome, Plan: d.Plan}
+func (j *joiner) taken(list []int) jointPart {
+	d := j.trial
 	j.trial = victims.Decision{}
-	return part
+	if d.SharedBy = j.sharedBy(list); d.SharedBy == nil {
+		d.Plan.Ask = victims.Ask{}
+		fill(&d.Plan.Ask, &j.dst.asks[list[0]])
+	}
+	return jointPart{list, d}
 }
 
 // settle makes one plan for all asks of the part the incumbent, unless that costs more in
 // the levels before the excess or is not found. It reports whether it did.
 func (j *joiner) settle() (changed bool, err error) {
-	incumbent := j.dst.Parts[j.base:]
-	fits := func(p Part) bool { return p.Outcome == victims.Fits }
-	if len(incumbent) < 2 || !slices.ContainsFunc(incumbent, func(p Part) bool { return !fits(p) }) {
+	incumbent := j.dst.parts[j.base:]
+	fits := func(p jointPart) bool { return p.Outcome == victims.Fits }
+	if len(incumbent) < 2 || !slices.ContainsFunc(incumbent, func(p jointPart) bool { return !fits(p) }) {
 		return false, nil
 	}
 	if !j.asked {
@@ -370,7 +372,7 @@ func (j *joiner) settle() (changed bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if one := []Part{j.taken(j.part)}; served && !j.dearer(one, before) {
+		if one := []jointPart{j.taken(j.part)}; served && !j.dearer(one, before) {
 			j.settled = one
 		}
 		if err := j.apply(before); err != nil {
@@ -397,7 +399,7 @@ func (j *joiner) affords(steps int64, asks int) bool {
 // question decides asks as a job, within some steps. The first of them have what the
 // incumbent gave them, and the next one, if there is one, has no place in turn. It reports
 // whether all are served, and if not whether that is certain.
-func (j *joiner) question(list []int, incumbent []Part, steps int64) (served, certain bool, err error) {
+func (j *joiner) question(list []int, incumbent []jointPart, steps int64) (served, certain bool, err error) {
 	if !j.affords(steps, len(list)) {
 		return false, false, nil
 	}
@@ -413,9 +415,17 @@ func (j *joiner) question(list []int, incumbent []Part, steps int64) (served, ce
 	return err == nil && j.trial.Outcome != victims.Refused, j.trial.Refusal.Proven, err
 }
 
+// sharedBy returns the asks of a plan, if they are several.
+func (j *joiner) sharedBy(list []int) (asks []victims.Ask) {
+	for _, i := range list[:len(list)*min(len(list)-1, 1)] {
+		asks = append(asks, j.dst.asks[i])
+	}
+	return asks
+}
+
 // describe makes the job the one whose members are asks.
 func (j *joiner) describe(list []int) {
-	first := &j.dst.Asks[list[0]]
+	first := &j.dst.asks[list[0]]
 	job := &j.job
 	*job = victims.Ask{
 		Key: cmp.Or(first.Job, "asks from "+first.Key), Application: first.Application, Queue: first.Queue,
@@ -423,7 +433,7 @@ func (j *joiner) describe(list []int) {
 		PendingSince: first.PendingSince, LastAttempt: first.LastAttempt, Members: job.Members[:0],
 	}
 	for _, i := range list {
-		a := &j.dst.Asks[i]
+		a := &j.dst.asks[i]
 		// All of them must have waited for long enough.
 		if a.PendingSince.After(job.PendingSince) {
 			job.PendingSince = a.PendingSince
@@ -439,12 +449,13 @@ func (j *joiner) describe(list []int) {
 }
 
 // apply adds parts to the answer, and applies them for those that follow.
-func (j *joiner) apply(parts []Part) error {
+func (j *joiner) apply(parts []jointPart) error {
 	for i := range parts {
-		if err := j.p.Cluster.Apply(j.dst.decision(&parts[i], j.p.Cluster.Version())); err != nil {
+		parts[i].Plan.Version = j.p.Cluster.Version()
+		if err := j.p.Cluster.Apply(&parts[i].Decision); err != nil {
 			return err
 		}
-		j.dst.Parts = append(j.dst.Parts, parts[i])
+		j.dst.parts = append(j.dst.parts, parts[i])
 	}
 	j.spent += int64(len(parts)) * applyWork
 	return nil
@@ -455,23 +466,23 @@ func (j *joiner) apply(parts []Part) error {
 const applyWork, nodeWork = 1000, 32
 
 // retreat takes parts back, and returns them.
-func (j *joiner) retreat(base int) []Part {
-	parts := slices.Clone(j.dst.Parts[base:])
+func (j *joiner) retreat(base int) []jointPart {
+	parts := slices.Clone(j.dst.parts[base:])
 	undo(j.p.Cluster, len(parts))
-	j.dst.Parts = j.dst.Parts[:base]
+	j.dst.parts = j.dst.parts[:base]
 	return parts
 }
 
 // refuse adds a refusal to the answer.
 func (j *joiner) refuse(ask int, r *victims.Refusal) {
-	j.dst.Refused = append(j.dst.Refused, RefusedAsk{Ask: ask, Refusal: *r})
+	j.dst.refused = append(j.dst.refused, refusedAsk{ask, *r})
 }
 
 // refusedAlike returns a refusal, from one on, of an ask of which all is the same that
 // matters, or -1.
 func (j *joiner) refusedAlike(from, ask int) int {
-	for i := from; i < len(j.dst.Refused); i++ {
-		if j.alike(j.dst.Refused[i].Ask, ask) {
+	for i := from; i < len(j.dst.refused); i++ {
+		if j.alike(j.dst.refused[i].ask, ask) {
 			return i
 		}
 	}
@@ -480,7 +491,7 @@ func (j *joiner) refusedAlike(from, ask int) int {
 
 // alike reports whether all is the same that matters of two asks that may share a plan.
 func (j *joiner) alike(one, ask int) bool {
-	a, b := &j.dst.Asks[ask], &j.dst.Asks[one]
+	a, b := &j.dst.asks[ask], &j.dst.asks[one]
 	return resources.Equal(a.Size, b.Size) && a.Class == b.Class &&
 		a.PendingSince.Equal(b.PendingSince) && a.LastAttempt.Equal(b.LastAttempt) &&
 		!slices.Contains(j.reserved, a.Key)

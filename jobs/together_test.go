@@ -18,7 +18,7 @@ import (
 
 // notDearer holds each part to what its asks would stop one after another: if all of them
 // have places so, that does not cost less in the levels that can be summed up.
-func (h *history) notDearer(j *jobs.Joint) {
+func (h *history) notDearer(j *joint) {
 	c := h.cluster.Clone()
 	inTurn := jobs.Planner{Cluster: c, Options: h.gangs.Options} // a planner must not be copied
 	for i := range j.Parts {
@@ -26,12 +26,12 @@ func (h *history) notDearer(j *jobs.Joint) {
 		all, applied := true, 0
 		var sum victims.Cost
 		for _, k := range part.Asks {
-			var one jobs.Joint
-			h.must(inTurn.Together(&one, j.Asks[k:k+1], h.o.Now))
+			var one joint
+			h.must(decideAll(&inTurn, &one, j.Asks[k:k+1], h.o.Now))
 			if all = all && len(one.Refused) == 0; !all {
 				break
 			}
-			h.must(one.Apply(c))
+			h.must(c.ApplyAll(one.all))
 			applied++
 			if got := &one.Parts[0].Plan.Cost; got.Victims > 0 {
 				if sum.Victims == 0 {
@@ -55,10 +55,75 @@ func (h *history) notDearer(j *jobs.Joint) {
 		for range applied {
 			h.must(c.Undo())
 		}
-		d := victims.Decision{Outcome: part.Outcome, Plan: part.Plan}
+		d := part.Decision
 		d.Plan.Version = c.Version()
 		h.must(c.Apply(&d))
 	}
+}
+
+// A joint is what was decided for several asks, by their numbers.
+type joint struct {
+	Asks    []victims.Ask
+	Parts   []part
+	Refused []refusedAsk
+	Steps   int64
+	all     []victims.Decision
+}
+
+type part struct {
+	Asks []int
+	victims.Decision
+}
+
+type refusedAsk struct {
+	Ask     int
+	Refusal victims.Refusal
+}
+
+// decideAll decides asks, and reads what is returned.
+func decideAll(p *jobs.Planner, j *joint, asks []victims.Ask, now time.Time) (err error) {
+	*j = joint{Asks: asks}
+	if j.all, err = p.DecideAll(nil, asks, now); err != nil {
+		return err
+	}
+	number := make(map[string]int)
+	for i := range asks {
+		number[asks[i].Key] = i
+	}
+	for _, d := range j.all {
+		j.Steps += d.Plan.Steps + d.Refusal.Steps
+		if d.Outcome == victims.Refused {
+			j.Refused = append(j.Refused, refusedAsk{number[d.Plan.Ask.Key], d.Refusal})
+			continue
+		}
+		who := part{Decision: d}
+		for i := range d.SharedBy {
+			who.Asks = append(who.Asks, number[d.SharedBy[i].Key])
+		}
+		if len(who.Asks) == 0 {
+			who.Asks = []int{number[d.Plan.Ask.Key]}
+		}
+		j.Parts = append(j.Parts, who)
+	}
+	return nil
+}
+
+// audit judges each decision for a clone with those before it applied, up to the first that
+// breaks a law.
+func (j *joint) audit(a *victims.Auditor) (found []victims.Violation) {
+	original := a.Cluster
+	defer func() { a.Cluster = original }()
+	a.Cluster = original.Clone()
+	for _, p := range j.Parts {
+		if found = a.Audit(found, &p.Decision, p.Plan.At); len(found) > 0 {
+			break
+		}
+		p.Plan.Version = a.Cluster.Version()
+		if err := a.Cluster.Apply(&p.Decision); err != nil {
+			panic(err)
+		}
+	}
+	return found
 }
 
 // asks returns the members of the job of a town as asks.
@@ -87,7 +152,7 @@ func (w *town) second() *victims.Auditor {
 }
 
 // tellJoint writes what was decided as "plan j0@n1 j1@n1 [v]; j2: no-victims".
-func tellJoint(j *jobs.Joint) string {
+func tellJoint(j *joint) string {
 	var told []string
 	for i := range j.Parts {
 		part := &j.Parts[i]
@@ -156,17 +221,17 @@ func TestTogether(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, test.town)
 			before := w.cluster.Version()
-			var j jobs.Joint
-			require.NoError(t, w.entitled().Together(&j, w.asks(), noon))
+			var j joint
+			require.NoError(t, decideAll(w.entitled(), &j, w.asks(), noon))
 			require.Equal(t, test.want, tellJoint(&j))
 			require.Equal(t, before, w.cluster.Version())
-			require.Empty(t, j.Audit(w.second(), nil, noon))
+			require.Empty(t, j.audit(w.second()))
+			require.NoError(t, w.cluster.ApplyAll(j.all))
 			if len(j.Parts) == 0 {
-				require.ErrorIs(t, j.Apply(w.cluster), victims.ErrState)
+				require.Equal(t, before, w.cluster.Version(), "refusals are passed over")
 				return
 			}
-			require.NoError(t, j.Apply(w.cluster))
-			require.ErrorIs(t, j.Apply(w.cluster), victims.ErrStale)
+			require.ErrorIs(t, w.cluster.ApplyAll(j.all), victims.ErrStale)
 			for range j.Parts {
 				require.NoError(t, w.cluster.Undo())
 			}
@@ -194,8 +259,8 @@ func TestTogether_Errors(t *testing.T) {
 			asks[i].Size = append(asks[i].Size[:0:0], asks[i].Size...)
 		}
 		test.change(asks)
-		j := jobs.Joint{Parts: make([]jobs.Part, 1)}
-		require.ErrorIs(t, w.entitled().Together(&j, asks, noon), test.want)
+		j := joint{Parts: make([]part, 1)}
+		require.ErrorIs(t, decideAll(w.entitled(), &j, asks, noon), test.want)
 		require.Empty(t, j.Parts)
 		require.Equal(t, before, w.cluster.Version())
 	}
@@ -213,8 +278,8 @@ func TestTogether_Held(t *testing.T) {
 		granted.Job = "another" // it may have changed since
 		_, err := w.cluster.Reserve(&granted, n1, time.Time{})
 		require.NoError(t, err)
-		var j jobs.Joint
-		require.NoError(t, w.entitled().Together(&j, asks, noon))
+		var j joint
+		require.NoError(t, decideAll(w.entitled(), &j, asks, noon))
 		require.Equal(t, want, tellJoint(&j))
 	}
 }
@@ -234,52 +299,78 @@ func TestTogether_Early(t *testing.T) {
 			asks, p := w.asks(), w.entitled()
 			p.RetryInterval = time.Minute
 			test.change(&asks[early])
-			var j jobs.Joint
-			require.NoError(t, p.Together(&j, asks, noon))
+			var j joint
+			require.NoError(t, decideAll(p, &j, asks, noon))
 			require.Equal(t, want+test.reason, tellJoint(&j))
 			require.Equal(t, test.retry, j.Refused[0].Refusal.RetryAt)
-			require.NoError(t, p.Together(&j, asks, test.retry))
+			require.NoError(t, decideAll(p, &j, asks, test.retry))
 			require.Equal(t, "plan j0@n1 j1@n1 j2@n1 -v0 -v1 -v2", tellJoint(&j))
 		}
 	}
 }
 
 // What is changed in a plan, the auditor finds.
-func TestAuditJoint(t *testing.T) {
+func TestAudit_SharedBy(t *testing.T) {
 	for _, test := range []struct {
 		law    string
-		change func(j *jobs.Joint)
+		change func(j *joint)
 	}{
-		{finding.LawKey, func(j *jobs.Joint) { j.Asks[1].Key = "other" }},
-		{finding.LawSize, func(j *jobs.Joint) { j.Asks[1].Size[0] = 1 }},
-		{finding.LawLeaf, func(j *jobs.Joint) { j.Asks[0].Queue = 1 }},
-		{finding.LawMember, func(j *jobs.Joint) { j.Asks[0].Priority = 1 }},
-		{finding.LawApplication, func(j *jobs.Joint) { j.Asks[0].Application = "a" }},
-		{finding.LawMayPreempt, func(j *jobs.Joint) { j.Asks[0].NeverPreempts = true }},
-		{finding.LawDelay, func(j *jobs.Joint) { j.Asks[0].PendingSince = noon.Add(time.Hour) }},
-		{finding.LawNode, func(j *jobs.Joint) { j.Asks[0].RequiredNode = "n1" }},
-		{finding.LawPlaced, func(j *jobs.Joint) { j.Parts[0].Asks = j.Parts[0].Asks[:1] }},
-		{finding.LawPlaced, func(j *jobs.Joint) { j.Parts[0].Asks[1] = 0 }},
-		{finding.LawPlaced, func(j *jobs.Joint) { j.Parts = append(j.Parts, j.Parts[0]) }},
-		{finding.LawRoom, func(j *jobs.Joint) { j.Parts[0].Plan.Victims = nil }},
-		{finding.LawTrigger, func(j *jobs.Joint) { // the large one first
-			for _, size := range []*int64{&j.Asks[0].Size[0], &j.Parts[0].Plan.Ask.Members[0].Size[0]} {
+		{finding.LawKey, func(j *joint) { j.Parts[0].SharedBy[1].Key = "other" }},
+		{finding.LawSize, func(j *joint) { j.Parts[0].SharedBy[1].Size[0] = 1 }},
+		{finding.LawLeaf, func(j *joint) { j.Parts[0].SharedBy[0].Queue = 1 }},
+		{finding.LawMember, func(j *joint) { j.Parts[0].SharedBy[0].Priority = 1 }},
+		{finding.LawApplication, func(j *joint) { j.Parts[0].SharedBy[0].Application = "a" }},
+		{finding.LawMayPreempt, func(j *joint) { j.Parts[0].SharedBy[0].NeverPreempts = true }},
+		{finding.LawDelay, func(j *joint) { j.Parts[0].SharedBy[0].PendingSince = noon.Add(time.Hour) }},
+		{finding.LawNode, func(j *joint) { j.Parts[0].SharedBy[0].RequiredNode = "n1" }},
+		{finding.LawPlaced, func(j *joint) { j.Parts[0].SharedBy = j.Parts[0].SharedBy[:1] }},
+		{finding.LawKey, func(j *joint) { j.Parts[0].SharedBy[1] = j.Parts[0].SharedBy[0] }},
+		{finding.LawPlaced, func(j *joint) { j.Parts = append(j.Parts, j.Parts[0]) }},
+		{finding.LawRoom, func(j *joint) { j.Parts[0].Plan.Victims = nil }},
+		{finding.LawTrigger, func(j *joint) { // the large one first
+			for _, size := range []*int64{&j.Parts[0].SharedBy[0].Size[0], &j.Parts[0].Plan.Ask.Members[0].Size[0]} {
 				*size = 3000
 			}
-			for _, size := range []*int64{&j.Asks[1].Size[0], &j.Parts[0].Plan.Ask.Members[1].Size[0]} {
+			for _, size := range []*int64{&j.Parts[0].SharedBy[1].Size[0], &j.Parts[0].Plan.Ask.Members[1].Size[0]} {
 				*size = 1000
 			}
 		}},
 	} {
 		w := build(t, "queue a\nqueue b g=3\nnode n1 4\ntask v a n1 4\njob b 2,2")
-		var j jobs.Joint
-		require.NoError(t, w.entitled().Together(&j, w.asks(), noon))
-		require.Empty(t, j.Audit(w.second(), nil, noon))
+		var j joint
+		require.NoError(t, decideAll(w.entitled(), &j, w.asks(), noon))
+		require.Empty(t, j.audit(w.second()))
 		test.change(&j)
 		var laws []string
-		for _, v := range j.Audit(w.second(), nil, noon) {
+		for _, v := range j.audit(w.second()) {
 			laws = append(laws, v.Law)
 		}
 		require.Contains(t, laws, test.law)
+	}
+}
+
+// Decisions that were made for the same cluster are not applied one after another, and those that
+// were made for a copy with the others applied are: all, or none.
+func TestApplyAll(t *testing.T) {
+	w := build(t, "queue a\nqueue b g=8\nnode n1 4\nnode n2 4\ntask v a n1 4\ntask w a n2 4\njob b 4,4")
+	p, asks, before := w.entitled(), w.asks(), w.cluster.Version()
+	first, err := p.DecideAll(nil, asks[:1], noon)
+	require.NoError(t, err)
+	second, err := p.DecideAll(nil, asks[1:], noon)
+	require.NoError(t, err)
+	require.ErrorIs(t, w.cluster.ApplyAll(append(first[:1:1], second...)), victims.ErrStale)
+	require.Equal(t, before, w.cluster.Version(), "the first is taken back")
+
+	c := w.cluster.Clone()
+	require.NoError(t, c.ApplyAll(first))
+	p.Cluster = c
+	second, err = p.DecideAll(nil, asks[1:], noon)
+	require.NoError(t, err)
+	require.NoError(t, w.cluster.ApplyAll(append(first[:1:1], second...)))
+	for _, key := range []string{"j0", "j1"} {
+		g, _ := w.cluster.Grant(key)
+		require.Len(t, g.Leaving, 1, key)
+		_, waits := w.cluster.LookupGrant(key)
+		require.True(t, waits, key)
 	}
 }

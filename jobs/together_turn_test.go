@@ -36,7 +36,7 @@ func inSequence(c *victims.Cluster, rules victims.Options, asks []victims.Ask, n
 	for i := range asks {
 		var d victims.Decision
 		if _, holds := p.Cluster.LookupGrant(asks[i].Key); holds {
-			continue // Together calls it in flight
+			continue // DecideAll calls it in flight
 		}
 		if err := p.Decide(&d, &asks[i], now); err != nil {
 			return nil, err
@@ -71,7 +71,7 @@ func addCost(sum, c *victims.Cost) {
 
 // dearerThan says what a joint answer costs more than its asks in turn, down to the sum of
 // priorities, if both serve the same asks and nobody takes from its own leaf in turn.
-func dearerThan(j *jobs.Joint, s *sequence) (text string, compared bool) {
+func dearerThan(j *joint, s *sequence) (text string, compared bool) {
 	var cost victims.Cost
 	served := 0
 	for i := range j.Parts {
@@ -105,7 +105,7 @@ func FuzzTogetherInTurn(f *testing.F) {
 
 func propertyNotDearer(t *rapid.T) {
 	b := newBrute(t, everything)
-	b.got = new(jobs.Joint)
+	b.got = new(joint)
 	b.c.ByPriority, b.c.Quotas = false, nil
 	for i := range b.c.World.Tasks {
 		b.c.World.Tasks[i].NonPreemptible = false // asks may take who is, and jobs may not
@@ -126,14 +126,14 @@ func propertyNotDearer(t *rapid.T) {
 		asks = append(asks, a)
 	}
 	before := h.cluster.Version()
-	if err := h.planner.Together(b.got, asks, b.c.Options.Now); err != nil {
+	if err := decideAll(&h.planner, b.got, asks, b.c.Options.Now); err != nil {
 		t.Fatalf("%v\n%v", err, b)
 	}
 	if !before.Equal(h.cluster.Version()) {
 		t.Fatalf("the cluster has changed\n%v", b)
 	}
 	a := victims.Auditor{Cluster: h.cluster, Options: h.planner.Options}
-	if found := b.got.Audit(&a, nil, b.c.Options.Now); len(found) > 0 {
+	if found := b.got.audit(&a); len(found) > 0 {
 		t.Fatalf("%+v\n%v", found, b)
 	}
 	s, err := inSequence(h.cluster, h.planner.Options, asks, b.c.Options.Now)
@@ -178,9 +178,9 @@ func TestTogether_NotDearerAtAnySize(t *testing.T) {
 			asks[k].Key = fmt.Sprint("ask", k)
 		}
 		p := jobs.Planner{Cluster: c, Options: subject.Planner.Options}
-		var j jobs.Joint
-		require.NoError(t, p.Together(&j, asks, workload.Now))
-		require.Empty(t, j.Audit(&victims.Auditor{Cluster: c, Options: p.Options}, nil, workload.Now), "%v", h)
+		var j joint
+		require.NoError(t, decideAll(&p, &j, asks, workload.Now))
+		require.Empty(t, j.audit(&victims.Auditor{Cluster: c, Options: p.Options}), "%v", h)
 		s, err := inSequence(c, p.Options, asks, workload.Now)
 		require.NoError(t, err)
 		more, ok := dearerThan(&j, s)
@@ -210,11 +210,11 @@ func TestTogether_BeginsWithTurns(t *testing.T) {
 		asks[i].Key = fmt.Sprint("ask", i)
 	}
 	p := jobs.Planner{Cluster: c}
-	var j jobs.Joint
-	require.NoError(t, p.Together(&j, asks, workload.Now))
+	var j joint
+	require.NoError(t, decideAll(&p, &j, asks, workload.Now))
 	require.Equal(t, 1, len(j.Parts))
 	require.Empty(t, j.Refused)
-	require.Empty(t, j.Audit(&victims.Auditor{Cluster: c}, nil, workload.Now))
+	require.Empty(t, j.audit(&victims.Auditor{Cluster: c}))
 	s, err := inSequence(c, victims.Options{}, asks, workload.Now)
 	require.NoError(t, err)
 	more, compared := dearerThan(&j, s)
@@ -225,7 +225,7 @@ func TestTogether_BeginsWithTurns(t *testing.T) {
 
 // requireWithin holds the steps of a call to their bound, which counts a look at each node
 // for each ask.
-func requireWithin(t *testing.T, j *jobs.Joint, s *sequence, c *victims.Cluster) {
+func requireWithin(t *testing.T, j *joint, s *sequence, c *victims.Cluster) {
 	t.Helper()
 	perAsk := int64(c.NodeLen() + 2000)
 	most := max(3*(s.steps+perAsk*int64(len(j.Asks))), jobs.JointSteps)
@@ -270,10 +270,10 @@ func TestTogether_Law1(t *testing.T) {
 	twin.Key = "x1"
 	asks, rules := []victims.Ask{ask, twin}, victims.Options{WithinQueue: queue.Branch}
 	p := jobs.Planner{Cluster: c, Options: rules}
-	var j jobs.Joint
-	require.NoError(t, p.Together(&j, asks, noon))
+	var j joint
+	require.NoError(t, decideAll(&p, &j, asks, noon))
 	require.Equal(t, "plan x0@n1 -t24; plan x1@n1 -t3", tellJoint(&j))
-	require.Empty(t, j.Audit(&victims.Auditor{Cluster: c, Options: rules}, nil, noon))
+	require.Empty(t, j.audit(&victims.Auditor{Cluster: c, Options: rules}))
 	s, err := inSequence(c, rules, asks, noon)
 	require.NoError(t, err)
 	more, compared := dearerThan(&j, s)
@@ -344,12 +344,12 @@ func TestTogether_SecondStage(t *testing.T) {
 			}
 			rules, admitting := victims.Options{WithinQueue: queue.Met}, victims.Options{WithinQueue: queue.Met, Admit: admitAll}
 			for _, p := range []*jobs.Planner{{Cluster: c, Options: rules}, {Cluster: c, Options: admitting}} {
-				var j jobs.Joint
-				require.NoError(t, p.Together(&j, asks[:1], noon))
+				var j joint
+				require.NoError(t, decideAll(p, &j, asks[:1], noon))
 				require.Equal(t, test.first, tellJoint(&j))
-				require.NoError(t, p.Together(&j, asks, noon))
+				require.NoError(t, decideAll(p, &j, asks, noon))
 				require.Equal(t, test.want, tellJoint(&j))
-				require.Empty(t, j.Audit(&victims.Auditor{Cluster: c, Options: p.Options}, nil, noon))
+				require.Empty(t, j.audit(&victims.Auditor{Cluster: c, Options: p.Options}))
 			}
 		})
 	}
@@ -364,10 +364,10 @@ func TestTogether_Spares(t *testing.T) {
 		for i := range asks {
 			asks[i].Job = "x"
 		}
-		var j jobs.Joint
-		require.NoError(t, w.entitled().Together(&j, asks, noon))
+		var j joint
+		require.NoError(t, decideAll(w.entitled(), &j, asks, noon))
 		require.Equal(t, "plan j0@n1 j1@n1 j2@n1 -v1 -v2", tellJoint(&j), which)
-		require.Empty(t, j.Audit(w.second(), nil, noon))
+		require.Empty(t, j.audit(w.second()))
 	}
 }
 
@@ -417,15 +417,15 @@ func TestTogether_Bounded(t *testing.T) {
 		require.NoError(t, err)
 		polls := int64(0)
 		p := jobs.Planner{Cluster: c, Options: victims.Options{Stop: func() bool { polls++; return false }}}
-		var j jobs.Joint
-		require.NoError(t, p.Together(&j, asks, noon))
+		var j joint
+		require.NoError(t, decideAll(&p, &j, asks, noon))
 		requireWithin(t, &j, s, c)
 		require.GreaterOrEqual(t, polls, j.Steps/1000)
 		require.GreaterOrEqual(t, len(j.Asks)-len(j.Refused), len(s.served))
 		t.Logf("%v: %d steps in turn, %d together, asked %d times", size, s.steps, j.Steps, polls)
 
 		set := jobs.Planner{Cluster: c, Options: victims.Options{Steps: 2_000_000}}
-		require.NoError(t, set.Together(&j, asks, noon))
+		require.NoError(t, decideAll(&set, &j, asks, noon))
 		require.LessOrEqual(t, j.Steps, int64(2_500_000))
 	}
 }
@@ -442,10 +442,10 @@ func TestTogether_Steps(t *testing.T) {
 	}
 	for _, steps := range []int64{1, 1 << 10, 1 << 22, 1 << 24} {
 		p := jobs.Planner{Cluster: c, Options: victims.Options{Steps: steps}}
-		var j jobs.Joint
-		require.NoError(t, p.Together(&j, asks, workload.Now))
+		var j joint
+		require.NoError(t, decideAll(&p, &j, asks, workload.Now))
 		require.Empty(t, j.Refused)
-		require.Empty(t, j.Audit(&victims.Auditor{Cluster: c}, nil, workload.Now))
+		require.Empty(t, j.audit(&victims.Auditor{Cluster: c}))
 		// An ask may pass what it gets until it has a plan.
 		require.LessOrEqual(t, j.Steps, 2*steps+200_000*int64(len(asks)), "%d steps", steps)
 		require.Equal(t, steps, p.Steps)
@@ -459,12 +459,12 @@ func TestTogether_Stop(t *testing.T) {
 		polls := 0
 		p := jobs.Planner{Cluster: c, Options: victims.Options{Stop: func() bool { polls++; return polls >= at }}}
 		before := c.Version()
-		var j jobs.Joint
-		require.NoError(t, p.Together(&j, asks, noon))
+		var j joint
+		require.NoError(t, decideAll(&p, &j, asks, noon))
 		require.Equal(t, before, c.Version())
 		require.Equal(t, at, polls)
 		require.Equal(t, len(asks), len(j.Refused)+servedBy(&j))
-		require.Empty(t, j.Audit(&victims.Auditor{Cluster: c}, nil, noon))
+		require.Empty(t, j.audit(&victims.Auditor{Cluster: c}))
 		for i := range j.Refused {
 			if r := &j.Refused[i].Refusal; at == 1 && r.Proven {
 				require.NotEqual(t, "no-victims", r.Reason)
@@ -475,7 +475,7 @@ func TestTogether_Stop(t *testing.T) {
 	}
 }
 
-func servedBy(j *jobs.Joint) (n int) {
+func servedBy(j *joint) (n int) {
 	for i := range j.Parts {
 		n += len(j.Parts[i].Asks)
 	}
@@ -495,8 +495,8 @@ func TestTogether_Alike(t *testing.T) {
 			list[i] = w.asks()[0]
 			list[i].Key = fmt.Sprint("a", i)
 		}
-		var j jobs.Joint
-		require.NoError(t, p.Together(&j, list, noon))
+		var j joint
+		require.NoError(t, decideAll(p, &j, list, noon))
 		require.Equal(t, 20, servedBy(&j))
 		require.Len(t, j.Refused, asks-20)
 	}

@@ -245,14 +245,14 @@ func TestTogether_GPUs(t *testing.T) {
 			}
 			c, asks := w.build(t)
 			p := jobs.Planner{Cluster: c}
-			var j jobs.Joint
-			require.NoError(t, p.Together(&j, asks, at))
+			var j joint
+			require.NoError(t, decideAll(&p, &j, asks, at))
 			require.Empty(t, j.Refused, w)
 			stopped := victimsOf(&j)
 			require.Equal(t, least, stopped, w)
 			require.Len(t, j.Parts, 1)
 			require.True(t, j.Parts[0].Plan.Proof.Proven())
-			require.Empty(t, j.Audit(&victims.Auditor{Cluster: c}, nil, at))
+			require.Empty(t, j.audit(&victims.Auditor{Cluster: c}))
 
 			one, sum := victims.Planner{Cluster: c}, 0
 			for i := range asks {
@@ -272,7 +272,7 @@ func TestTogether_GPUs(t *testing.T) {
 	}
 }
 
-func victimsOf(j *jobs.Joint) (n int) {
+func victimsOf(j *joint) (n int) {
 	for i := range j.Parts {
 		n += len(j.Parts[i].Plan.Victims)
 	}

@@ -39,7 +39,8 @@ type Auditor struct {
 // gang of one, if opted-out victims come first in Levels. With ByPriority or Admit an ask without
 // members is judged as a gang of one, unless it requires a node.
 //
-// Audit what is decided for several asks one by one, each applied to a clone before the next.
+// Of several decisions each is judged for a clone to which [Cluster.ApplyAll] has applied those
+// before it. Asks that share a plan are held to law 4 in their order, and members to their asks.
 //
 // Of a queue over its max it judges queue, max, amounts, outcome, victims and parts, and of the
 // options it heeds NeverOvershoot and Enforced. If usage stays over it looks at all tasks below.
@@ -73,7 +74,7 @@ func (a *Auditor) state(dst []Violation, d *Decision, now time.Time) []Violation
 		return dst
 	}
 	told := len(dst)
-	if dst = a.members.read(dst, p, a.Cluster); len(dst) > told {
+	if dst = a.members.read(dst, d, a.Cluster); len(dst) > told {
 		return dst
 	}
 	ch.Of, ch.Together, ch.Ask.Job, ch.members = "job", len(d.SharedBy) > 0, p.Ask.MemberAsk(0).Job, &a.members
@@ -359,10 +360,14 @@ type roster struct {
 }
 
 // read appends what is wrong with the members of a plan, and with who of them has a place.
-func (r *roster) read(dst []Violation, p *Plan, c *Cluster) []Violation {
-	r.ask, r.c = &p.Ask, c
+func (r *roster) read(dst []Violation, d *Decision, c *Cluster) []Violation {
+	r.ask, r.c = &d.Plan.Ask, c
 	defer func() { r.ask, r.c = nil, nil }() // an auditor at rest keeps nothing of it alive
-	return r.minimum(r.named(dst), p.Places)
+	dst = r.minimum(r.named(dst), d.Plan.Places)
+	if len(d.SharedBy) > 0 {
+		dst = r.shared(dst, d.SharedBy, d.Plan.Places)
+	}
+	return dst
 }
 
 // len returns the number of members. A lone ask is its own.
@@ -442,6 +447,38 @@ func (r *roster) minimum(dst []Violation, places []Place) []Violation {
 	// Neither fewer, which would be of no use, nor more at the cost of victims.
 	if missing = max(missing, 0); given != missing {
 		dst = append(dst, Violation{Of: "job", Law: finding.LawMinimum, Have: int64(given), Want: int64(missing)})
+	}
+	return dst
+}
+
+// shared appends members that are not the asks that share the plan, or have no place.
+func (r *roster) shared(dst []Violation, asks []Ask, places []Place) []Violation {
+	if len(asks) != len(r.ask.Members) || len(asks) != len(places) {
+		return append(dst, Violation{Of: "job", Law: finding.LawPlaced, Job: r.ask.Key})
+	}
+	first := resources.Positive(r.ask.Member(0).Size)
+	for i := range asks {
+		ask, m := &asks[i], r.ask.Member(i)
+		for _, law := range [...]struct {
+			broken bool
+			word   string
+		}{
+			{places[i].Member != i, finding.LawPlaced},
+			{m.Key != ask.Key, finding.LawKey},
+			{r.ask.Queue != ask.Queue, finding.LawLeaf},
+			{!resources.Equal(m.Size, ask.Size), finding.LawSize},
+			{resources.Positive(m.Size) != first, finding.LawTrigger},
+			{r.ask.Priority != ask.Priority, finding.LawMember},
+			{r.ask.Application != ask.Application, finding.LawApplication},
+			{ask.NeverPreempts && !r.ask.NeverPreempts, finding.LawMayPreempt},
+			{ask.PendingSince.After(r.ask.PendingSince), finding.LawDelay},
+			{ask.LastAttempt.After(r.ask.LastAttempt), finding.LawInterval},
+			{ask.RequiredNode != "", finding.LawNode},
+		} {
+			if law.broken {
+				dst = append(dst, Violation{Of: "job", Law: law.word, Member: ask.Key})
+			}
+		}
 	}
 	return dst
 }

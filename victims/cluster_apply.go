@@ -79,6 +79,34 @@ func (d *Decision) Change() Change {
 // [Auditor].
 func (c *Cluster) Apply(d *Decision) error { return c.ApplyChange(d.Change()) }
 
+// ApplyAll carries decisions out one after another, all or none: those of
+// jobs.Planner.DecideAll, or each made for a copy to which those before it were applied. Refusals
+// are passed over. Errors are those of Apply; [ErrStale] is also that for a decision which does
+// not follow the one before. Each is a change of its own to [Cluster.Undo].
+func (c *Cluster) ApplyAll(all []Decision) error {
+	applied := 0
+	var last Version
+	for i := range all {
+		if all[i].Outcome == Refused {
+			continue
+		}
+		ch := all[i].Change()
+		made := ch.Version
+		// It was made for a copy as it was after the one before, of which this cluster is one.
+		if applied > 0 && made.number > last.number {
+			ch.Version = c.version
+		}
+		if err := c.ApplyChange(ch); err != nil {
+			for range applied {
+				c.Undo()
+			}
+			return fmt.Errorf("%w (decision %d of %d)", err, i+1, len(all))
+		}
+		applied, last = applied+1, made
+	}
+	return nil
+}
+
 // ApplyChange is Apply for a change.
 func (c *Cluster) ApplyChange(ch Change) error {
 	switch v := ch.Version; {

@@ -40,7 +40,7 @@ const mostTogetherAsks = 100
 type crowd struct {
 	asks    []victims.Ask
 	planner jobs.Planner
-	joint   jobs.Joint
+	joint   []victims.Decision
 	single  *workload.Subject
 	victims int // one by one
 	served  int // likewise
@@ -67,7 +67,11 @@ func (d *draw) crowd(f *togetherFamily, asks int, random *rand.Rand) *crowd {
 }
 
 // together decides all asks at once.
-func (x *crowd) together() { must(x.planner.Together(&x.joint, x.asks, workload.Now)) }
+func (x *crowd) together() {
+	var err error
+	x.joint, err = x.planner.DecideAll(x.joint, x.asks, workload.Now)
+	must(err)
+}
 
 // oneByOne decides and applies the asks one after another, and undoes it.
 func (x *crowd) oneByOne() {
@@ -76,7 +80,7 @@ func (x *crowd) oneByOne() {
 		x.single.Ask = x.asks[i]
 		x.single.Decide()
 		if x.single.Decision.Outcome == victims.Refused {
-			must(x.single.Decision.Count()) // refusals of Together are counted
+			must(x.single.Decision.Count()) // refusals of DecideAll are counted
 			continue
 		}
 		must(x.planner.Cluster.Apply(&x.single.Decision))
@@ -90,8 +94,8 @@ func (x *crowd) oneByOne() {
 
 // stops returns how many tasks stop together.
 func (x *crowd) stops() (n int) {
-	for i := range x.joint.Parts {
-		n += len(x.joint.Parts[i].Plan.Victims)
+	for i := range x.joint {
+		n += len(x.joint[i].Plan.Victims)
 	}
 	return n
 }
@@ -136,7 +140,7 @@ func (r *report) togetherSurvey(which, draws int) (s togetherSurvey) {
 		if beyond() {
 			s.beyond++
 			fmt.Fprintf(os.Stderr, "%s: %v/k=%d, %d asks: %s together, %s one by one, %d steps\n", togetherFamilies[which].name,
-				d.Hard, d.k, len(x.asks), duration(together), duration(oneByOne), x.joint.Steps)
+				d.Hard, d.k, len(x.asks), duration(together), duration(oneByOne), x.joint[0].Plan.Steps+x.joint[0].Refusal.Steps)
 		}
 		s.count(x)
 	}
@@ -145,7 +149,12 @@ func (r *report) togetherSurvey(which, draws int) (s togetherSurvey) {
 
 // count adds up who is served, and who stops.
 func (s *togetherSurvey) count(x *crowd) {
-	served := len(x.asks) - len(x.joint.Refused)
+	served := len(x.asks)
+	for i := range x.joint {
+		if x.joint[i].Outcome == victims.Refused {
+			served--
+		}
+	}
 	s.asks, s.served = s.asks+len(x.asks), s.served+served
 	if served != x.served {
 		return

@@ -85,14 +85,15 @@ var ways = map[string]func(t *testing.T, x *choice, o victims.Options) string{
 	"together": func(t *testing.T, x *choice, o victims.Options) string {
 		asks := []victims.Ask{x.ask, x.ask}
 		asks[1].Key = "ask-2"
-		var j jobs.Joint
-		require.NoError(t, (&jobs.Planner{Cluster: x.c, Options: o}).Together(&j, asks, optionsNow))
+		all, err := (&jobs.Planner{Cluster: x.c, Options: o}).DecideAll(nil, asks, optionsNow)
+		require.NoError(t, err)
 		text := ""
-		for i := range j.Parts {
-			text += x.said(j.Parts[i].Outcome, "", j.Parts[i].Plan.Victims, j.Parts[i].Plan.Proof)
-		}
-		for i := range j.Refused {
-			text += j.Refused[i].Refusal.Reason
+		for i := range all {
+			if d := &all[i]; d.Outcome == victims.Refused {
+				text += d.Refusal.Reason
+			} else {
+				text += x.said(d.Outcome, "", d.Plan.Victims, d.Plan.Proof)
+			}
 		}
 		return text
 	},

@@ -16,7 +16,6 @@ import (
 	upstream "k8s.io/kubernetes/pkg/scheduler/metrics"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -30,9 +29,10 @@ type workload struct {
 	own    *cycle // of the pod that is being scheduled
 	asks   []victims.Ask
 	pods   []*v1.Pod
-	cycles []*cycle // nil: not begun
-	joint  jobs.Joint
-	note   string // see eviction
+	cycles []*cycle           // nil: not begun
+	all    []victims.Decision // plans, which several may share, and refusals
+	served int                // asks with a place
+	note   string             // see eviction
 }
 
 // byWorkload is the index of pods that wait by their PodGroup, or else by their controller.
@@ -87,14 +87,35 @@ func (w *workload) decide(now time.Time) bool {
 	p, a := &c.jointPlanner, &c.jointAuditor
 	p.Exempt = c.planner.Exempt
 	a.Exempt = p.Exempt
-	if err := p.Together(&w.joint, w.asks, now); err != nil {
+	var err error
+	if w.all, err = p.DecideAll(w.all, w.asks, now); err != nil {
 		c.log.Error(err, "Workload not decided", "pod", klog.KObj(w.own.pod))
 		return false
 	}
-	if len(w.asks)-len(w.joint.Refused) < 2 {
+	w.served = len(w.asks)
+	for i := range w.all {
+		if w.all[i].Outcome == victims.Refused {
+			w.served--
+		}
+	}
+	if w.served < 2 {
 		return false
 	}
-	found := w.joint.Audit(a, nil, now)
+	a.Cluster = c.cluster.Clone()
+	var found []victims.Violation
+	for _, d := range w.all {
+		if d.Outcome == victims.Refused {
+			continue
+		}
+		if found = a.Audit(found, &d, now); len(found) > 0 {
+			break
+		}
+		d.Plan.Version = a.Cluster.Version()
+		if err := a.Cluster.Apply(&d); err != nil {
+			c.log.Error(err, "Plan for a workload not applied", "pod", klog.KObj(w.own.pod))
+			return false
+		}
+	}
 	for _, v := range found {
 		violations.WithLabelValues(v.Law).Inc()
 		c.log.Error(nil, "Plan for a workload breaks a law", "pod", klog.KObj(w.own.pod), "violation", v)
@@ -257,8 +278,8 @@ func (w *workload) fits(y *cycle, i int, n victims.NodeID) bool {
 
 // victims returns those on other nodes than one, where they leave already.
 func (w *workload) victims(than victims.NodeID) (others []victims.TaskID) {
-	for i := range w.joint.Parts {
-		for _, v := range w.joint.Parts[i].Plan.Victims {
+	for i := range w.all {
+		for _, v := range w.all[i].Plan.Victims {
 			if w.plugin.core.cluster.NodeOf(v.Task) != than {
 				others = append(others, v.Task)
 			}
@@ -267,12 +288,22 @@ func (w *workload) victims(than victims.NodeID) (others []victims.TaskID) {
 	return others
 }
 
+// number returns which of the asks has a key.
+func (w *workload) number(key string) int {
+	return slices.IndexFunc(w.asks, func(a victims.Ask) bool { return a.Key == key })
+}
+
 // apply carries the joint plan out in the cluster. It reports false, and nothing has
 // changed, if that cannot be done or Filter plugins refuse a place.
 func (w *workload) apply() bool {
 	c := w.plugin.core
-	w.note = c.entitlement(&w.asks[w.joint.Parts[0].Asks[0]])
-	if err := w.joint.Apply(c.cluster); err != nil {
+	for i := range w.all {
+		if d := &w.all[i]; d.Outcome != victims.Refused {
+			w.note = c.entitlement(&w.asks[w.number(d.Plan.Places[0].Key)])
+			break
+		}
+	}
+	if err := c.cluster.ApplyAll(w.all); err != nil {
 		c.log.Error(err, "Plan for a workload not applied", "pod", klog.KObj(w.own.pod))
 		return false
 	}
@@ -285,7 +316,10 @@ func (w *workload) apply() bool {
 
 // undo takes what apply did back.
 func (w *workload) undo() {
-	for range w.joint.Parts {
+	for i := range w.all {
+		if w.all[i].Outcome == victims.Refused {
+			continue
+		}
 		if err := w.plugin.core.cluster.Undo(); err != nil {
 			w.plugin.core.log.Error(err, "Plan for a workload not taken back", "pod", klog.KObj(w.own.pod))
 		}
@@ -319,9 +353,9 @@ func (w *workload) carryOut(now time.Time) (*fwk.PostFilterResult, *fwk.Status) 
 		}
 	}
 	time.AfterFunc(time.Millisecond, func() { c.activate(others) })
-	for i := range w.joint.Refused {
-		if r := &w.joint.Refused[i]; w.pods[r.Ask] == own {
-			return w.plugin.refuse(own, &r.Refusal, line, now)
+	for i := range w.all {
+		if d := &w.all[i]; d.Outcome == victims.Refused && d.Plan.Ask.Key == key(own) {
+			return w.plugin.refuse(own, &d.Refusal, line, now)
 		}
 	}
 	id, _ := c.cluster.LookupGrant(key(own))
@@ -330,24 +364,24 @@ func (w *workload) carryOut(now time.Time) (*fwk.PostFilterResult, *fwk.Status) 
 
 // tell logs and counts what was decided, and returns it in a line.
 func (w *workload) tell() (line string) {
-	c, served := w.plugin.core, len(w.asks)-len(w.joint.Refused)
-	for i := range w.joint.Refused {
-		if r := &w.joint.Refused[i]; w.pods[r.Ask] == w.own.pod {
-			line = fmt.Sprintf("%d pods of the workload are served first: %s", served, r.Refusal.Reason)
-			c.countDecision(victims.Refused, r.Refusal.Reason, w.asks[r.Ask].Queue)
+	c, own := w.plugin.core, key(w.own.pod)
+	for i := range w.all {
+		d := &w.all[i]
+		if d.Outcome == victims.Refused {
+			if d.Plan.Ask.Key == own {
+				line = fmt.Sprintf("%d pods of the workload are served first: %s", w.served, d.Refusal.Reason)
+				c.countDecision(d.Outcome, d.Refusal.Reason, d.Plan.Ask.Queue)
+			}
+			continue
 		}
-	}
-	for i := range w.joint.Parts {
-		part := &w.joint.Parts[i]
-		d := &victims.Decision{Outcome: part.Outcome, Plan: part.Plan}
 		if l := log(w.own.ctx).V(2); l.Enabled() {
 			l.Info("Decided together", "pod", klog.KObj(w.own.pod), "outcome", d.Outcome, "decision", d.Describe(c.cluster))
 		}
 		countPlan(d.Outcome, d.Plan.Proof, d.Plan.Victims)
-		for _, k := range part.Asks {
-			if w.pods[k] == w.own.pod {
-				line = fmt.Sprintf("with %d more of the workload: %s", served-1, d.Summary(c.cluster))
-				c.countDecision(d.Outcome, "", w.asks[k].Queue)
+		for _, at := range d.Plan.Places {
+			if at.Key == own {
+				line = fmt.Sprintf("with %d more of the workload: %s", w.served-1, d.Summary(c.cluster))
+				c.countDecision(d.Outcome, "", d.Plan.Ask.Queue)
 			}
 		}
 	}
@@ -358,15 +392,15 @@ func (w *workload) tell() (line string) {
 // before they ask again.
 func (w *workload) eviction() (e *eviction, of []victims.Victim, patience time.Duration) {
 	e = &eviction{note: w.note, kind: string(fwk.PodKeyType)}
-	for i := range w.joint.Parts {
-		part := &w.joint.Parts[i]
-		for _, at := range part.Plan.Places {
-			pod := w.pods[part.Asks[at.Member]]
+	for i := range w.all {
+		d := &w.all[i]
+		for _, at := range d.Plan.Places {
+			pod := w.pods[w.number(at.Key)]
 			e.keys, e.pods = append(e.keys, at.Key), append(e.pods, pod.DeepCopy())
-			patience = max(patience, w.plugin.patience(part.Outcome, at.NodeName))
+			patience = max(patience, w.plugin.patience(d.Outcome, at.NodeName))
 		}
-		e.addAll(w.plugin.handle, part.Plan.Victims)
-		of = append(of, part.Plan.Victims...)
+		e.addAll(w.plugin.handle, d.Plan.Victims)
+		of = append(of, d.Plan.Victims...)
 	}
 	e.uid = e.pods[0].UID
 	return e, of, patience
