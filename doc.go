@@ -217,7 +217,7 @@
 // # Costs
 //
 // Each function says what it costs; DESIGN.md, Errors and limits, has a table, and
-// bench/README.md has measurements. A task of four types takes some 140 bytes.
+// bench/README.md has measurements.
 //
 // # Words
 //

@@ -5,7 +5,6 @@ package preempt_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -209,14 +208,12 @@ func TestPromise_Exceptions(t *testing.T) {
 // TestPromise_Words: every text promises the same.
 func TestPromise_Words(t *testing.T) {
 	for _, name := range []string{"README.md", "doc.go", "DESIGN.md", "queue/doc.go"} {
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		plain := strings.Join(strings.Fields(strings.NewReplacer("\n//", " ", "`", "", "*", "", "[", "", "]", "").Replace(string(text))), " ")
+		text := plainPage(t, name)
 		for _, words := range promise {
-			require.Contains(t, plain, words, name)
+			require.Contains(t, text, words, name)
 		}
 		for _, e := range exceptions {
-			require.Contains(t, plain, e.words, name)
+			require.Contains(t, text, e.words, name)
 		}
 	}
 }
