@@ -71,7 +71,7 @@ func (p *Preemptor) tryLibrary() (*AllocationResult, bool) {
 		p.ask.LogAllocationFailure(common.PreemptionVictimsReleased, true)
 		return nil, false
 	}
-	m.apply(q, &d.Plan)
+	m.apply(q, d)
 	// An ask that fits, or waits for what is leaving, stops nobody. It gets the
 	// reservation all the same, for the cluster counts with its place.
 	if len(gone) > 0 {

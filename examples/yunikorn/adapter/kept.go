@@ -219,8 +219,9 @@ func (k *keptMirror) readReservations(q *question) error {
 }
 
 // apply marks the victims of a plan in the cluster, and notes the place of the ask.
-func (m *mirror) apply(q *question, p *pv.Plan) {
-	if err := m.cluster.Apply(p.Change()); err != nil {
+func (m *mirror) apply(q *question, d *pv.Decision) {
+	p := &d.Plan
+	if err := m.cluster.Apply(d); err != nil {
 		EngineStats.failed(err)
 	} else if k := kept[q.root]; k != nil && m == &k.mirror {
 		i := slices.IndexFunc(k.nodes, func(n *Node) bool { return n.NodeID == p.Places[0].NodeName })

@@ -109,7 +109,7 @@ func (s *engineStats) decided(m *mirror, d *pv.Decision) {
 		return
 	}
 	if len(d.Plan.Victims) > 0 {
-		s.planned(m, &d.Plan)
+		s.planned(m, d)
 	}
 }
 
@@ -122,15 +122,15 @@ func (s *engineStats) enforced(m *mirror, d *pv.Decision) {
 }
 
 // planned counts a plan, and what it breaks.
-func (s *engineStats) planned(m *mirror, p *pv.Plan) {
+func (s *engineStats) planned(m *mirror, d *pv.Decision) {
 	s.Plans.Add(1)
-	s.Victims.Add(int64(len(p.Victims)))
+	s.Victims.Add(int64(len(d.Plan.Victims)))
 	if !engineAudit {
 		return
 	}
 	auditor := pv.Auditor{Cluster: m.cluster, Options: engineRules}
 	broken := make(map[string]bool)
-	for _, v := range auditor.Audit(nil, &victims.Decision{Plan: *p}, time.Now()) {
+	for _, v := range auditor.Audit(nil, d, time.Now()) {
 		broken[v.Law] = true
 	}
 	for law := range broken {
@@ -208,7 +208,7 @@ func (p *Preemptor) nativeJudged() (*AllocationResult, bool) {
 		}
 	}
 	slices.SortFunc(plan.Victims, func(a, b pv.Victim) int { return strings.Compare(a.Key, b.Key) })
-	EngineStats.planned(m, &plan)
+	EngineStats.planned(m, &pv.Decision{Outcome: pv.Preempts, Plan: plan})
 	for _, v := range plan.Victims {
 		m.leaving(v)
 	}
