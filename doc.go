@@ -14,8 +14,7 @@
 //	victims/cover  node-group fitting: the cheapest units, and their group, over your own types
 //	victims        tasks and nodes, the plan for an ask, the audit
 //	quota          enforcing a max that was lowered
-//	jobs           all-or-nothing plans for whole jobs; asks and jobs that wait
-//	jobs/moves     plans in which tasks move instead of stopping
+//	jobs           all-or-nothing plans for whole jobs; who moves instead of stopping; what waits
 //
 // Package jobs/koordinator reads Koordinator's labels, victims/snapshot writes what a
 // planner sees as one file, and victims/preempttest tests your callbacks.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -28,7 +27,7 @@ type played struct {
 	cluster *victims.Cluster
 	asks    *victims.Planner
 	gangs   jobs.Planner
-	moves   moves.Planner
+	moves   jobs.Planner
 
 	pending []victims.Ask
 	jobs    []*victims.Ask
@@ -59,7 +58,8 @@ func play(t *rapid.T) *played {
 	}
 	p.asks.Blockers = p.blockers
 	p.gangs = jobs.Planner{Cluster: cluster, Options: p.asks.Options}
-	p.moves.Asks, p.moves.Any = p.asks, true
+	p.moves = jobs.Planner{Cluster: cluster, Options: p.asks.Options}
+	p.moves.Moves = victims.MovesAny
 	world.LetMove(cluster, 0, func(key string) bool { id, _ := cluster.Lookup(key); return id%3 > 0 })
 	events := []func(){p.decideAsk, p.decideJob, p.decideTogether, p.lower, p.finish, p.start}
 	for range 40 {
@@ -130,13 +130,10 @@ func (p *played) decideAsk() {
 		a.RequiredNode = rapid.SampledFrom(p.w.Nodes).Draw(p.T, "node").Name
 	}
 	var d victims.Decision
-	var moved moves.Plan
 	if rapid.IntRange(0, 2).Draw(p.T, "moves") > 0 {
 		p.must(p.asks.Decide(&d, &a, p.o.Now))
 	} else {
-		var err error
-		moved, err = p.moves.Decide(&d, &a, p.o.Now)
-		p.must(err)
+		p.must(p.moves.Decide(&d, &a, p.o.Now))
 	}
 	if d.Outcome == victims.Refused {
 		return
@@ -145,11 +142,11 @@ func (p *played) decideAsk() {
 	x := p.taking(a.Queue, a.Priority)
 	x.required = a.RequiredNode != ""
 	x.bring(p, a.Size)
-	for _, m := range moved.Moves {
-		p.ports[m.Ask.Key] = p.ports[m.Key]
+	for _, m := range d.Plan.Moves {
+		p.ports[m.Grant] = p.ports[m.Key]
 		x.kinds["moves"] = true
 	}
-	p.take(x, d.Plan.Victims, moved.AddTo(d.Change()))
+	p.take(x, d.Plan.Victims, d.Change())
 }
 
 func (p *played) decideJob() {

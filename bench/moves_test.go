@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -49,16 +49,14 @@ func BenchmarkMoves(b *testing.B) {
 				require.NoError(b, s.Planner.Decide(&d, &s.Ask, workload.Now))
 			}
 		})
-		p := moves.Planner{Asks: &s.Planner}
+		p := jobs.Planner{Cluster: c, Options: s.Planner.Options}
+		p.Moves = victims.MovesEntitled
 		world.LetMove(s.Planner.Cluster, 0, nil)
 		b.Run(test.name+"/with", func(b *testing.B) {
-			var plan moves.Plan
 			for b.Loop() {
-				var err error
-				plan, err = p.Decide(&d, &s.Ask, workload.Now)
-				require.NoError(b, err)
+				require.NoError(b, p.Decide(&d, &s.Ask, workload.Now))
 			}
-			b.ReportMetric(float64(len(plan.Moves)), "moves")
+			b.ReportMetric(float64(len(d.Plan.Moves)), "moves")
 		})
 	}
 }

@@ -28,16 +28,13 @@ var mayImport = map[string][]string{
 	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 	"victims/cover": {"resources", "internal/cost", "internal/least", "internal/units"},
 	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved", "internal/vectors", "internal/lent", "internal/trees"},
-	"jobs":          {"resources", "queue", "fence", "victims", "internal/aside", "internal/cost", "internal/gangs", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
+	"jobs":          {"resources", "queue", "fence", "victims", "internal/aside", "internal/moves", "internal/cost", "internal/gangs", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 
 	// The words of another scheduler. Nothing of the library imports it.
 	"jobs/koordinator": {"resources", "victims", "jobs"},
 
-	// Plans in which tasks move, above asks and jobs.
-	"jobs/moves": {"resources", "queue", "fence", "victims", "jobs", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/trees", "internal/trigger"},
-
 	// It may import all of ours, and nothing of ours but examples imports it.
-	"victims/snapshot": {"internal/choices", "resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/koordinator", "jobs/moves", "internal/judge/scenario", "internal/trees"},
+	"victims/snapshot": {"internal/choices", "resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/koordinator", "internal/judge/scenario", "internal/trees"},
 
 	// What a set of victims costs, the search for the cheapest one, and its face for those
 	// who state units.
@@ -47,6 +44,9 @@ var mayImport = map[string][]string{
 
 	// The search for places of gangs, and who goes for them.
 	"internal/gangs": {"internal/least"},
+
+	// The search for tasks that start again elsewhere.
+	"internal/moves": {"resources", "queue", "victims", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/rulebook", "internal/trees", "internal/trigger"},
 
 	// Who may be a victim, for asks and jobs.
 	"internal/eligible": {"resources", "queue", "fence", "internal/cost", "internal/units", "internal/rulebook"},

@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -52,12 +51,14 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 	j := &jobs.Planner{Cluster: c, Options: rules}
 	shared := &jobs.Planner{Cluster: c, Options: rules}
 	shared.Predicate = func(*victims.Question) bool { asked("predicate"); return true }
-	a := &victims.Planner{Cluster: c, Options: shared.Options}
-	a.Blockers = func(dst []victims.TaskID, _ *victims.Question) []victims.TaskID {
+	m := &jobs.Planner{Cluster: c, Options: shared.Options}
+	m.Moves = victims.MovesEntitled
+	m.Blockers = func(dst []victims.TaskID, _ *victims.Question) []victims.TaskID {
 		asked("blockers")
 		return dst
 	}
-	m := &moves.Planner{Asks: a, Jobs: j}
+	gangs := &jobs.Planner{Cluster: c, Options: rules}
+	gangs.Moves = victims.MovesEntitled
 	large := asks[0]
 	large.Size = []int64{4}
 	together := func(p *jobs.Planner) func() (string, error) {
@@ -82,19 +83,19 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 		"together, predicates": together(shared),
 		"moves": func() (string, error) {
 			var d victims.Decision
-			plan, err := m.Decide(&d, &large, world.Epoch)
+			err := m.Decide(&d, &large, world.Epoch)
 			if err == nil {
-				x := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Options: a.Options}, Options: m.Options}
-				if found := x.Audit(&plan, &d.Plan, world.Epoch); len(found) > 0 {
+				x := victims.Auditor{Cluster: c, Options: m.Options}
+				if found := x.Audit(nil, &d, world.Epoch); len(found) > 0 {
 					return "", fmt.Errorf("%v", found)
 				}
 			}
-			return plan.Describe(c) + d.Describe(c), err
+			return d.Describe(c), err
 		},
 		"moves, job": func() (string, error) {
 			var d victims.Decision
-			plan, err := m.DecideJob(&d, job, world.Epoch)
-			return plan.Describe(c) + d.Describe(c), err
+			err := gangs.Decide(&d, job, world.Epoch)
+			return d.Describe(c), err
 		},
 	}
 }

@@ -50,6 +50,17 @@
 //
 // Options.Admit bounds what jobs of a queue may use.
 //
+// # Moves
+//
+// With Options.Moves running tasks that are Movable start again on another node instead of
+// stopping: use it if fragments block large work, and guarantees keep those who hold them. A
+// plan with moves is a plan in the cluster in which the movers have moved already: all else in
+// it is judged there. A task moves only for room that the plan needs, to a node with room for it
+// once what is leaving has gone. Nobody moves or stops to make room for a mover. Members of a gang
+// move together, to nodes that share domains as narrow as their old ones did, or not at all.
+// [victims.Plan].Moves has the movers; stop them like victims. Each starts on its new node, by
+// [victims.Cluster.StartReady], once it has gone. See DESIGN.md, Moves.
+//
 // # The plan
 //
 // Victims make room on the members' nodes, under maxima of queues, and by the word of Admit.

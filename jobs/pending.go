@@ -318,7 +318,7 @@ func (p *Pending) alone(e *waiting, now time.Time) bool {
 	}
 	// Law 3 keeps nobody whom law 7 does not keep, if all of its tasks are in its own leaf.
 	leaf, runs := c.LeafOf(a.Application)
-	return runs && (leaf != a.Queue || eligible.WithinQueue(c.Tree(), a.Queue, p.Planner.WithinQueue) != queue.Never || a.RequiredNode != "")
+	return runs && (p.Planner.Moves != "" || leaf != a.Queue || eligible.WithinQueue(c.Tree(), a.Queue, p.Planner.WithinQueue) != queue.Never || a.RequiredNode != "")
 }
 
 // early reports whether an ask waits for a delay to end.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/moves"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trigger"
@@ -25,6 +26,7 @@ type Planner struct {
 	victims.Options
 
 	lone    victims.Planner
+	moves   moves.Search
 	aside   aside.Copy  // see DecideAll
 	asks    turnPlanner // likewise
 	asked   []jointPart // of members in order, what the first of them have in turn; see DecideAll
@@ -47,16 +49,74 @@ type Planner struct {
 //
 // An ask without members has the answer of a [victims.Planner]. With ByPriority or Admit it is a
 // gang of one, unless it requires a node.
+//
+// With Moves the answer is the plan with the cheapest stops, and of those the one with the
+// cheapest moves that was found: first it is what it is if all stay. What would help an ask that
+// is refused is then anything. Small clusters are searched to the end, for asks without members.
 func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
-	if len(ask.Members) == 0 && (ask.RequiredNode != "" || !p.ByPriority && p.Admit == nil) {
-		p.lone.Cluster, p.lone.Options = p.Cluster, p.Options
-		return p.lone.Decide(dst, ask, now)
+	if err := p.Check(); err != nil {
+		return err
 	}
-	err := p.answer(dst, ask, now)
+	err := p.stay(dst, ask, now)
+	if err == nil && p.Moves != "" {
+		err = p.move(dst, ask, now)
+	}
 	if err == nil && p.Observe != nil {
 		p.Observe(dst)
 	}
 	return err
+}
+
+// isLone reports whether an ask is decided by the engine of asks.
+func (p *Planner) isLone(ask *victims.Ask) bool {
+	return len(ask.Members) == 0 && (ask.RequiredNode != "" || !p.ByPriority && p.Admit == nil)
+}
+
+// stay decides without moves, and nobody is told.
+func (p *Planner) stay(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
+	if !p.isLone(ask) {
+		return p.answer(dst, ask, now)
+	}
+	p.setLone()
+	return p.lone.Decide(dst, ask, now)
+}
+
+// setLone gives the engine of asks the cluster and the options of the planner.
+func (p *Planner) setLone() {
+	p.lone.Cluster, p.lone.Options = p.Cluster, p.Options
+	p.lone.Moves, p.lone.Observe = "", nil
+}
+
+// move makes a decision one with moves, if that is better.
+func (p *Planner) move(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
+	who, lone := *ask, p.isLone(ask)
+	who.Job = jobOf(ask)
+	defer p.setLone()    // the one that counts for a refusal
+	options := p.Options // those of trials differ
+	err := p.moves.Improve(dst, moves.Case{
+		Options: &options, Cluster: p.Cluster, Ask: &who, Gang: !lone, Now: now,
+		Decide: func(d *victims.Decision, c *victims.Cluster, only victims.NodeID, stop func() bool) error {
+			cluster := p.Cluster
+			defer func() { p.Cluster, p.Options = cluster, options }()
+			p.Cluster, p.Stop = c, stop
+			if lone {
+				p.Filter = func(q *victims.Question) bool {
+					return q.Node == only && (options.Filter == nil || options.Filter(q))
+				}
+			}
+			return p.stay(d, ask, now)
+		},
+	})
+	if err != nil || !p.Audit || len(dst.Plan.Moves) == 0 {
+		return err
+	}
+	p.found = (&victims.Auditor{Cluster: p.Cluster, Options: p.Options}).Audit(p.found[:0], dst, now)
+	if len(p.found) > 0 {
+		dst.Begin(ask, p.Cluster, now)
+		dst.Outcome, dst.Refusal.Reason, dst.Refusal.Proven = victims.Refused, victims.Unlawful, false
+		dst.Refusal.Help.Anything(p.Cluster)
+	}
+	return nil
 }
 
 // answer is Decide, and nobody is told.

@@ -145,7 +145,7 @@ func (d *decision) askOrders() bool {
 // begin makes the copy that of the cluster, and the planner one with the rules of the job.
 func (x *turns) begin(d *decision) {
 	x.copy = x.aside.Of(d.c)
-	x.asks.Cluster, x.asks.Options, x.asks.Observe, x.asks.Audit = x.copy, d.p.Options, nil, false
+	x.asks.Cluster, x.asks.Options, x.asks.Moves, x.asks.Observe, x.asks.Audit = x.copy, d.p.Options, "", nil, false
 	x.asks.Filter = d.remembered()    // nobody is asked twice
 	if d.rules.stage == outsideLeaf { // a queue may say otherwise; see askAll
 		x.asks.WithinQueue = queue.Never

@@ -68,12 +68,15 @@ func undo(c *victims.Cluster, n int) {
 // left for a plan that is shared, asks have plans of their own; once Stop returns true
 // each is decided in haste.
 //
-// Errors are those of [Planner.Decide], a key twice (ErrDuplicate), and an ask that is a gang or
-// requires a node (ErrState): use Planner.Decide for it. Then nothing is returned. The cost
-// is that of the asks one by one, three times at most, and of one decision
+// Errors are those of [Planner.Decide], a key twice (ErrDuplicate), the option Moves, and an ask that
+// is a gang or requires a node (ErrState): use Planner.Decide for these. Then nothing is returned. The
+// cost is that of the asks one by one, three times at most, and of one decision
 // about a job for each part, for each ask that its turn refuses or serves from its own
 // leaf, and for up to 32 numbers of asks if guarantees refuse it, as far as the steps go.
 func (p *Planner) DecideAll(dst []victims.Decision, asks []victims.Ask, now time.Time) ([]victims.Decision, error) {
+	if p.Moves != "" {
+		return nil, fmt.Errorf("jobs: Moves: %q: several asks are decided without moves: %w", p.Moves, victims.ErrState)
+	}
 	dst = dst[:0]
 	if err := checkAsks(p.Cluster, asks); err != nil {
 		return dst, err

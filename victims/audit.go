@@ -67,7 +67,7 @@ func (a *Auditor) state(dst []Violation, d *Decision, now time.Time) []Violation
 		ch.NeverOvershoot, ch.Enforced, ch.enforced = a.NeverOvershoot, a.Enforced, d
 		return dst
 	}
-	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Ask, ch.Victims = "ask", a.Cluster, a.Options, now, p.Ask, p.Victims
+	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Ask, ch.Victims, ch.Movers = "ask", a.Cluster, a.Options, now, p.Ask, p.Victims, p.Moves
 	if len(p.Ask.Members) == 0 && (p.Ask.RequiredNode != "" || !a.ByPriority && a.Admit == nil) {
 		ch.ByPriority, ch.Admit = false, nil // of gangs
 		ch.Wants = append(ch.Wants[:0], Want{Member: p.Ask.asMember(), Node: p.place().Node})
@@ -100,9 +100,9 @@ type Charge struct {
 	Ask     Ask
 	Wants   []Want
 	Victims []Victim
-	// Movers stop here and start elsewhere, so that their queues keep what they have. If
-	// there are any they are judged, and nothing else.
-	Movers []Victim
+	// Movers stop here and start elsewhere, so that their queues keep what they have. They are
+	// judged first, and if they break no law the rest for a copy of the cluster in which they move.
+	Movers []Move
 
 	Together bool // wants are asks that share a plan: law 4 is for them in their order, and nobody of their own leaf goes
 
@@ -129,6 +129,14 @@ type Want struct {
 // dst. It never panics, whatever is in the plan. Violations come in a fixed order; see
 // DESIGN.md, Explanations and audits. It takes the time of [Auditor.Audit].
 func (ch *Charge) Audit(dst []Violation) (out []Violation) {
+	if len(ch.Movers) > 0 {
+		return ch.auditMoves(dst)
+	}
+	return ch.judge(dst)
+}
+
+// judge is Audit of movers, or of a plan without.
+func (ch *Charge) judge(dst []Violation) (out []Violation) {
 	x := &ch.court
 	defer func() { // also if a function of the caller panics
 		out = x.out
@@ -138,6 +146,148 @@ func (ch *Charge) Audit(dst []Violation) (out []Violation) {
 		x.run()
 	}
 	return nil
+}
+
+// The laws of moves; see DESIGN.md, Moves. What keeps a task from moving whatever the others do is
+// among those of victims.
+
+// auditMoves judges who moves, and then the rest of the plan in the cluster in which they do.
+func (ch *Charge) auditMoves(dst []Violation) []Violation {
+	rest, movers, told := *ch, ch.Movers, len(dst)
+	rest.Wants, rest.Movers, rest.court = slices.Clone(ch.Wants), nil, court{}
+	ch.Victims, ch.Laws = nil, nil
+	dst = ch.judge(dst)
+	for i := range rest.Victims {
+		v := &rest.Victims[i]
+		if slices.ContainsFunc(movers, func(m Move) bool { return m.Task == v.Task }) {
+			dst = append(dst, Violation{Of: rest.Of, Law: finding.LawOnce, Task: v.Task, Victim: v.Key})
+		}
+	}
+	if len(dst) > told {
+		return dst
+	}
+	var err error
+	if rest.Cluster, err = afterMoves(rest.Cluster, movers); err != nil {
+		return append(dst, Violation{Of: rest.Of, Law: finding.LawPlaced, Task: movers[0].Task, Victim: movers[0].Key})
+	}
+	return rest.judge(dst)
+}
+
+// afterMoves returns a copy of a cluster in which tasks move.
+func afterMoves(c *Cluster, moves []Move) (*Cluster, error) {
+	c = c.Clone()
+	return c, c.ApplyChange(Change{Version: c.Version(), Moves: moves})
+}
+
+// faultOf reports a law that a move breaks, if it does.
+func (x *court) faultOf(broken bool, m *Move, v Violation) {
+	if broken {
+		v.Task, v.Victim = m.Task, m.Key
+		x.fault(v)
+	}
+}
+
+// judgeMovers holds all laws of moves against a charge.
+func (x *court) judgeMovers() {
+	var known []*Move
+	var moved resources.Vector
+	for i := range x.Movers {
+		if m := &x.Movers[i]; x.judgeOne(m.Task, m.Key) {
+			known = append(known, m)
+			moved = resources.Add(moved, moved, x.c.size(m.Task))
+			x.draw(m.Task, +1)
+		}
+	}
+	x.budget()
+	if !x.required() && !x.ByPriority && x.Options.Moves != MovesAny {
+		x.entitled()
+	}
+	taken, keys := map[NodeID]resources.Vector{}, map[string]bool{x.Ask.Key: true}
+	for i := range x.Wants {
+		keys[x.Wants[i].Key] = true
+	}
+	for _, m := range known {
+		x.faultOf(keys[m.Grant], m, Violation{Law: finding.LawPlaced}) // it is somebody else's
+		keys[m.Grant] = true
+		x.faultOf(!x.c.tasks[m.Task].flags.has(flagMovable) || x.Options.Moves == "", m, Violation{Law: finding.LawMovable})
+		x.movesTo(m, taken)
+	}
+	x.movesTogether(known)
+	for _, m := range known {
+		job := x.c.tasks[m.Task].job
+		frees := func(o *Move) bool {
+			return (o == m || x.isGang(job) && x.c.tasks[o.Task].job == job) && x.isFreed(o.From)
+		}
+		x.faultOf(!slices.ContainsFunc(known, frees), m, Violation{Law: finding.LawHelpful})
+	}
+	for i := range x.wants.All() {
+		if want := x.asked[i]; x.MaxMoved > 0 && moved.At(i)/x.MaxMoved >= want && moved.At(i) > want*x.MaxMoved {
+			x.fault(Violation{Law: finding.LawMoved, Type: x.tree.Schema().Name(i), Have: moved.At(i), Want: want * x.MaxMoved})
+		}
+	}
+}
+
+// movesTo is whether a task can go where it moves to, beside those that moved there before.
+func (x *court) movesTo(m *Move, taken map[NodeID]resources.Vector) {
+	if m.From != x.c.tasks[m.Task].node || m.To == m.From || !x.isNode(m.To) {
+		x.faultOf(true, m, Violation{Law: finding.LawNode})
+		return
+	}
+	n, ask := &x.c.nodes[m.To], m.Ask(x.c)
+	q := ask.Question(x.c, x.Now)
+	q.Node = m.To
+	x.faultOf(n.unschedulable, m, Violation{Law: finding.LawSchedulable, Node: n.name})
+	x.faultOf(n.reservedFor != "", m, Violation{Law: finding.LawReserved, Node: n.name})
+	x.faultOf(x.Filter != nil && !x.Filter(q), m, Violation{Law: finding.LawFilter, Node: n.name})
+	x.faultOf(x.Blockers != nil && len(x.Blockers(nil, q)) > 0, m, Violation{Law: finding.LawBlocker, Node: n.name})
+	free := x.c.ComingFree(nil, m.To)
+	for i, want := range ask.Size {
+		have := free[i] - taken[m.To].At(i)
+		x.faultOf(want > 0 && have < want, m, Violation{Law: finding.LawRoom, Node: n.name, Type: x.tree.Schema().Name(i), Have: have, Want: want})
+	}
+	taken[m.To] = resources.Add(taken[m.To], taken[m.To], ask.Size)
+}
+
+// movesTogether is that gangs move whole, into one domain if they were in one, and not to nodes
+// that are freed.
+func (x *court) movesTogether(known []*Move) {
+	first := map[int32][]string{} // the domains of the first of a job
+	for _, m := range known {
+		job := x.c.tasks[m.Task].job
+		if !x.isGang(job) || !x.isNode(m.To) {
+			continue
+		}
+		to, stay, shared := x.c.nodes[m.To].domains, false, x.c.nodes[x.c.tasks[m.Task].node].domains
+		if _, seen := first[job]; !seen {
+			first[job] = to
+		}
+		for _, id := range x.c.membersOf(job) {
+			if x.c.tasks[id].state == Running {
+				stay = stay || x.marks[id] != markJudged
+				shared = shared[:inCommon(shared, x.c.nodes[x.c.tasks[id].node].domains)]
+			}
+		}
+		x.faultOf(stay, m, Violation{Law: finding.LawGang, Job: x.c.jobs.name(job)})
+		freed := func(o *Move) bool { return o.From == m.To && x.isFreed(o.From) }
+		x.faultOf(slices.ContainsFunc(known, freed), m, Violation{Law: finding.LawReserved, Node: x.c.nodes[m.To].name}) // for who asks
+		x.faultOf(inCommon(to, first[job]) < len(shared), m, Violation{Law: finding.LawDomain, Job: x.c.jobs.name(job)})
+	}
+}
+
+// inCommon returns how many domains are the same, from the widest on.
+func inCommon(a, b []string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// isGang reports whether members of a job move together: whether it has a minimum.
+func (x *court) isGang(job int32) bool { return job != 0 && x.c.minimumOf(job) > 0 }
+
+// isFreed reports whether somebody who has to have a place gets one on a node.
+func (x *court) isFreed(n NodeID) bool {
+	return slices.ContainsFunc(x.Wants, func(w Want) bool { return w.Node == n && !w.Further })
 }
 
 // A Violation is a law that a plan, or an outcome of a quota, breaks. What is not at
@@ -203,10 +353,18 @@ func (a *Auditor) Cost(d *Decision, now time.Time) (c Cost) {
 	if d.Outcome == Refused || d.enforces() || len(a.state(nil, d, now)) > 0 {
 		return c
 	}
+	if a.charge.Movers = nil; len(d.Plan.Moves) > 0 {
+		after, err := afterMoves(a.Cluster, d.Plan.Moves)
+		if err != nil {
+			return c
+		}
+		a.charge.Cluster = after
+	}
 	x := &a.charge.court
 	defer x.close()
 	if x.open(&a.charge, nil) {
 		c = x.cost()
+		c.Moves = len(d.Plan.Moves)
 	}
 	return c
 }

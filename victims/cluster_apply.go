@@ -22,6 +22,7 @@ type Change struct {
 	// At is when it was decided, for [Grant] and [Cluster.Marked] to tell; zero: not known.
 	At      time.Time
 	Victims []Victim
+	Moves   []Move // they stop as victims do, and have their grants before all others
 	Places  []ChangePlace
 	// MinMembers is how many members the job needs if it is for one: then its grants start
 	// together. 0: each place is of an ask of its own.
@@ -32,9 +33,6 @@ type Change struct {
 type ChangePlace struct {
 	Ask  *Ask
 	Node NodeID
-	// Mover is the key of the task, a victim of the change, that moves to this place; "" for
-	// others. The grant is an ask of its own then.
-	Mover string
 }
 
 // Change returns what a decision does to a cluster. It shares memory with the decision. That of
@@ -44,7 +42,7 @@ func (d *Decision) Change() Change {
 	if d.Outcome == Refused {
 		return Change{For: p.Ask.Key}
 	}
-	ch := Change{For: p.Ask.Key, Version: p.Version, At: p.At, Victims: p.Victims}
+	ch := Change{For: p.Ask.Key, Version: p.Version, At: p.At, Victims: p.Victims, Moves: p.Moves}
 	if p.Ask.isLone() {
 		ch.For = cmp.Or(ch.For, p.Path) // a queue over its max
 	} else if len(d.SharedBy) == 0 { // asks that share a plan start by themselves
@@ -64,16 +62,16 @@ func (d *Decision) Change() Change {
 	return ch
 }
 
-// Apply carries a decision out: victims are marked as preempting and taken off their
-// budgets, and asks are granted their nodes. Grants count as usage until [Cluster.Start],
+// Apply carries a decision out: victims and movers are marked as preempting and taken off
+// their budgets, and asks and movers are granted their nodes. Grants count as usage until [Cluster.Start],
 // [Cluster.Cancel] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask]. A job keeps its
 // minimum from then on until its last task has gone, unless [Cluster.SetMinMembers] has said
 // another one. To the grants that an ask holds those of another plan are added. A decision without
-// victims whose asks all hold their places changes nothing, the version included. Of asks that share
+// victims and movers whose asks all hold their places changes nothing, the version included. Of asks that share
 // a plan ([Decision.SharedBy]) each holds a grant of its own, and starts by itself.
 //
 // Errors wrap [ErrState] for a refusal, and [ErrStale] for a decision of another
-// version or cluster. Others name a victim that does not run or is named twice, an ask
+// version or cluster. Others name a victim or mover that does not run or is named twice, an ask
 // that cannot be granted its node, a minimum out of range, or a job that has the name of an ask
 // while one of them holds grants ([ErrDuplicate]). Whether a decision is lawful is not asked; see
 // [Auditor].
@@ -140,7 +138,7 @@ func (c *Cluster) ApplyChange(ch Change) error {
 	}
 	given := c.granted[before.granted:]
 	// The grants wait for exactly these victims, whatever else leaves.
-	c.await(&ch, c.marked[before.marked:], given)
+	c.await(&ch, given)
 	c.note(before)
 	if len(given) == 0 && len(ch.Victims) == 0 {
 		return nil
@@ -153,19 +151,22 @@ func (c *Cluster) ApplyChange(ch Change) error {
 
 // date notes when the asks of a change were last planned for, and what was noted before.
 func (c *Cluster) date(ch *Change, since int64, dated bool) {
-	for i := range ch.Places {
-		at := &ch.Places[i]
-		id, _ := c.LookupGrant(at.Ask.Key)
+	last := int32(0)
+	note := func(key string, needs int) {
+		id, _ := c.LookupGrant(key)
 		ask := c.grantOf(id).ask
+		if ask == last {
+			return // it has the number of several members
+		}
 		a := &c.asks[ask]
-		if n := len(c.dated); i > 0 && c.dated[n-1].ask == ask {
-			continue // it has the number of several members
-		}
 		c.dated = append(c.dated, askDate{ask, a.since, a.dated, a.needs})
-		a.since, a.dated = since, dated
-		if at.Mover == "" {
-			a.needs = int32(ch.MinMembers)
-		}
+		a.since, a.dated, a.needs, last = since, dated, int32(needs), ask
+	}
+	for i := range ch.Moves {
+		note(ch.Moves[i].Grant, 0)
+	}
+	for i := range ch.Places {
+		note(ch.Places[i].Ask.Key, ch.MinMembers)
 	}
 }
 
@@ -186,14 +187,24 @@ func (c *Cluster) keepMinimum(ch *Change, given []TaskID) {
 	}
 }
 
-// mark marks the victims of a change. It stops at the first that is none.
+// stops returns the victims of a change, and its movers after them.
+func (ch *Change) stops() []Victim {
+	stops := ch.Victims[:len(ch.Victims):len(ch.Victims)]
+	for i := range ch.Moves {
+		stops = append(stops, Victim{Task: ch.Moves[i].Task, Key: ch.Moves[i].Key})
+	}
+	return stops
+}
+
+// mark marks the victims and movers of a change. It stops at the first that is none.
 func (c *Cluster) mark(ch *Change) error {
-	for i := range ch.Victims {
-		v := &ch.Victims[i]
+	stops := ch.stops()
+	for i := range stops {
+		v := &stops[i]
 		if err := c.checkVictim(v); err != nil {
 			// It is in the state "preempting" because the same plan named it
 			// before. The true reason is the better error.
-			if slices.ContainsFunc(ch.Victims[:i], func(u Victim) bool { return u.Task == v.Task }) {
+			if slices.ContainsFunc(stops[:i], func(u Victim) bool { return u.Task == v.Task }) {
 				err = ErrDuplicate // and therefore marked
 			}
 			return fmt.Errorf("victims: plan for %q: victim %q: %w", ch.For, v.Key, err)
@@ -225,13 +236,27 @@ func (c *Cluster) checkVictim(v *Victim) error {
 	return nil
 }
 
-// grant grants the asks of a change their nodes, but for those that hold that
+// grant grants the movers and asks of a change their nodes, but for asks that hold that
 // very grant. It stops at the first that cannot be granted.
 func (c *Cluster) grant(ch *Change) error {
+	for i := range ch.Moves {
+		m := &ch.Moves[i]
+		if err := c.checkName(m.Grant, false); err != nil {
+			return err
+		}
+		ask := m.Ask(c)
+		t := ask.task(m.To)
+		id, err := c.insert(&t)
+		if err != nil {
+			return err
+		}
+		c.granted = append(c.granted, id)
+		c.joinAsk(id, m.Grant, m.Key, 0)
+	}
 	for i := range ch.Places {
 		g := &ch.Places[i]
 		ask, needs := g.Ask.Key, 0
-		if g.Mover == "" && ch.MinMembers > 0 {
+		if ch.MinMembers > 0 {
 			ask, needs = ch.For, ch.MinMembers
 		}
 		if err := c.checkName(ask, needs > 0); err != nil {
@@ -254,7 +279,7 @@ func (c *Cluster) grant(ch *Change) error {
 			return err
 		}
 		c.granted = append(c.granted, id)
-		c.joinAsk(id, ask, g.Mover, int32(needs))
+		c.joinAsk(id, ask, "", int32(needs))
 	}
 	return nil
 }
@@ -568,8 +593,9 @@ func (x *askBook) leaveAsk(ask int32, number int64) {
 
 // await notes that the grants of a change wait for its victims: those that it has given, or
 // else those that its asks hold already. Places of movers wait for their movers.
-func (x *index) await(ch *Change, victims, given []TaskID) {
-	if len(victims) == 0 {
+func (x *index) await(ch *Change, given []TaskID) {
+	stops := ch.stops()
+	if len(stops) == 0 {
 		return
 	}
 	w := int32(0)
@@ -582,8 +608,8 @@ func (x *index) await(ch *Change, victims, given []TaskID) {
 		}
 	}
 	for i := range ch.Places {
-		if w != 0 || ch.Places[i].Mover != "" {
-			continue
+		if w != 0 {
+			break
 		}
 		held, _ := x.LookupGrant(ch.Places[i].Ask.Key)
 		g := x.grantOf(held)
@@ -599,9 +625,9 @@ func (x *index) await(ch *Change, victims, given []TaskID) {
 	}
 	// Once for all tasks, and not once more for every larger row.
 	x.waitOf.reserve(cap(x.tasks))
-	for i, id := range victims {
-		x.stopWaiting(id) // it was let run by who waited for it before
-		x.waitFor(w, waitVictim{id, ch.Victims[i].Blocks || ch.Victims[i].ForQuota}, len(x.waits[w].victims))
+	for _, v := range stops {
+		x.stopWaiting(v.Task) // it was let run by who waited for it before
+		x.waitFor(w, waitVictim{v.Task, v.Blocks || v.ForQuota}, len(x.waits[w].victims))
 	}
 }
 

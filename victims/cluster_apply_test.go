@@ -32,7 +32,7 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 	before, m := x.point(), x.m.clone()
 	wrong := x.badChange(m, &ch)
 	held := func(at ChangePlace) bool { return x.m.tasks[at.Ask.Key].State == Granted }
-	if len(wrong) == 0 && len(ch.Victims) == 0 && !slices.ContainsFunc(ch.Places, func(at ChangePlace) bool { return !held(at) }) {
+	if len(wrong) == 0 && len(ch.Victims)+len(ch.Moves) == 0 && !slices.ContainsFunc(ch.Places, func(at ChangePlace) bool { return !held(at) }) {
 		if err := x.c.ApplyChange(ch); err != nil || x.c.Version() != x.version {
 			t.Fatalf("nothing new is version %v, was %v: %v", x.c.Version(), x.version, err)
 		}
@@ -46,6 +46,9 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 	for i := range ch.Places {
 		key := ch.Places[i].Ask.Key
 		x.tasks[key], _ = x.c.LookupGrant(key)
+	}
+	for i := range ch.Moves {
+		x.tasks[ch.Moves[i].Grant], _ = x.c.LookupGrant(ch.Moves[i].Grant)
 	}
 }
 
@@ -61,10 +64,14 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
 		return []error{ErrRange}
 	}
 	var all []modelVictim
-	for i, v := range ch.Victims {
+	stops := slices.Clone(ch.Victims)
+	for _, v := range ch.Moves {
+		stops = append(stops, Victim{Task: v.Task, Key: v.Key})
+	}
+	for i, v := range stops {
 		task, ok := m.tasks[v.Key]
 		switch {
-		case slices.ContainsFunc(ch.Victims[:i], func(u Victim) bool { return u.Task == v.Task }):
+		case slices.ContainsFunc(stops[:i], func(u Victim) bool { return u.Task == v.Task }):
 			return []error{ErrDuplicate, ErrUnknown}
 		case !ok || x.tasks[v.Key] != v.Task:
 			return []error{ErrUnknown}
@@ -77,15 +84,26 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
 		m.spend(v.Key)
 		all = append(all, modelVictim{v.Key, v.Blocks || v.ForQuota})
 	}
-	given, wait := 0, 0
+	for _, v := range ch.Moves {
+		was := m.tasks[v.Key]
+		place := was.Task
+		place.Key, place.Node, place.NodeName, place.State, place.RequiredNode = v.Grant, v.To, "", Granted, false
+		place.Created, place.Scheduled, place.Checkpoint, place.RefusedUntil = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+		if wrong := append(m.badName(v.Grant, false), m.badTask(&place)...); len(wrong) > 0 {
+			return wrong
+		}
+		m.putTask(place)
+		m.give(modelGrant{key: v.Grant, ask: v.Grant, mover: v.Key}, time.Time{})
+	}
+	given, wait := len(ch.Moves), 0
 	for i := range ch.Places {
 		at := &ch.Places[i]
 		ask := grantOfAsk(at.Ask, at.Node)
 		name := ask.Key
-		if at.Mover == "" && ch.MinMembers > 0 {
+		if ch.MinMembers > 0 {
 			name = ch.For
 		}
-		if wrong := m.badName(name, at.Mover == "" && ch.MinMembers > 0); wrong != nil {
+		if wrong := m.badName(name, ch.MinMembers > 0); wrong != nil {
 			return wrong
 		}
 		if held, ok := m.tasks[ask.Key]; ok && held.State == Granted {
@@ -99,29 +117,26 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
 			return wrong
 		}
 		m.putTask(ask)
-		g := modelGrant{key: ask.Key, ask: name, mover: at.Mover}
-		if at.Mover == "" {
-			if len(all) > 0 && wait == 0 {
-				m.lastWait++
-				wait = m.lastWait
-			}
-			g.wait = wait
+		if len(all) > 0 && wait == 0 {
+			m.lastWait++
+			wait = m.lastWait
 		}
 		given++
-		m.give(g, time.Time{})
-		if a := m.asks[name]; a.needs == 0 && at.Mover == "" { // known as a job's from its first grant on
+		m.give(modelGrant{key: ask.Key, ask: name, wait: wait}, time.Time{})
+		if a := m.asks[name]; a.needs == 0 { // known as a job's from its first grant on
 			a.needs = ch.MinMembers
 			m.asks[name] = a
 		}
 	}
 	for i := range ch.Places { // those that wait already wait for these as well
 		at := slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == ch.Places[i].Ask.Key })
-		if wait != 0 || len(all) == 0 || ch.Places[i].Mover != "" {
+		if wait != 0 || len(all) == 0 {
 			continue
 		}
 		if wait = m.grants[at].wait; wait == 0 {
 			m.lastWait++
 			wait = m.lastWait
+			m.grants[at].wait = wait
 			m.grants[at].wait = wait
 		}
 	}
@@ -133,11 +148,10 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
 	}
 	for i := range ch.Places {
 		at := slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == ch.Places[i].Ask.Key })
-		a := modelAsk{ch.At, m.asks[m.grants[at].ask].needs}
-		if ch.Places[i].Mover == "" {
-			a.needs = ch.MinMembers
-		}
-		m.asks[m.grants[at].ask] = a
+		m.asks[m.grants[at].ask] = modelAsk{ch.At, ch.MinMembers}
+	}
+	for i := range ch.Moves {
+		m.asks[ch.Moves[i].Grant] = modelAsk{ch.At, 0}
 	}
 	_, set := m.minimums[ch.For]
 	member := func(t modelTask) bool { return t.Job == ch.For }
@@ -211,10 +225,12 @@ func (x *clusterMachine) drawChange(t *rapid.T) Change {
 		}
 	}
 	if n := len(ch.Victims); n > 0 && rapid.Bool().Draw(t, "moves") {
-		mover := ch.Victims[between(t, "mover", 0, n-1)].Key
-		ch.Places = slices.Insert(ch.Places, 0, ChangePlace{
-			Ask: &Ask{Key: rapid.SampledFrom([]string{mover + "+", mover + "+", ch.For}).Draw(t, "place"), Queue: 2, Size: resources.Vector{1}}, Node: x.drawNodeID(t), Mover: mover,
-		})
+		i := between(t, "mover", 0, n-1)
+		v := ch.Victims[i]
+		ch.Victims = slices.Delete(ch.Victims, i, i+1)
+		ch.Moves = []Move{{
+			Task: v.Task, Key: v.Key, To: x.drawNodeID(t), Grant: rapid.SampledFrom([]string{v.Key + "+", v.Key + "+", ch.For}).Draw(t, "place"),
+		}}
 	}
 	victim := Victim{Task: TaskID(between(t, "row", -1, 9)), Key: drawKey(t)}
 	switch between(t, "bad", 0, 15) {

@@ -157,8 +157,7 @@ func TestApply_OneName(t *testing.T) {
 	}
 	job := Change{For: "x", At: noon, Places: places("x", "x-1"), MinMembers: 2}
 	lone := Change{For: "x", At: noon, Places: places("x")}
-	moves := Change{For: "y", At: noon, Places: places("x", "y-0", "y-1"), MinMembers: 2}
-	moves.Places[0].Mover = "v1"
+	moves := Change{For: "y", At: noon, Places: places("y-0", "y-1"), MinMembers: 2, Moves: []Move{{Key: "v1", To: 1, Grant: "x"}}}
 	const (
 		ofJob = `victims: job "x": the ask "x" holds a grant: duplicate key`
 		ofAsk = `victims: ask "x": the job "x" holds grants: duplicate key`
@@ -175,6 +174,9 @@ func TestApply_OneName(t *testing.T) {
 		c := nodeOfEight(t)
 		apply := func(ch Change) error {
 			ch.Version = c.Version()
+			for i := range ch.Moves {
+				ch.Moves[i].Task, _ = c.Lookup(ch.Moves[i].Key)
+			}
 			return c.ApplyChange(ch)
 		}
 		require.NoError(t, apply(test.first))

@@ -35,9 +35,10 @@ type Cost struct {
 	NodePenalty   int64           // (i) the rank of the chosen node, Node.Penalty
 	Node          int             // (i) its place: a number that grows along node order
 
-	// What Work is to people, of a plan and of an audit; it is not compared. LostTime is the
-	// plain time. LostAmount is amounts by nanoseconds, of the type that decides most of
-	// Work; there is none if no victim weighs more than 1.
+	// For people, of a plan and of an audit; it is not compared. Moves is how many tasks move.
+	// LostTime is the plain time of Work. LostAmount is amounts by nanoseconds, of the type that
+	// decides most of Work; there is none if no victim weighs more than 1.
+	Moves      int
 	LostTime   time.Duration
 	LostType   string
 	LostAmount resources.Wide
@@ -51,14 +52,16 @@ func (c *Cost) Compare(d *Cost) int {
 
 // String writes a cost for people: the levels that are not 0.
 func (c *Cost) String() string {
-	if c.Victims == 0 {
-		return "no victims"
-	}
 	var parts []string
 	add := func(wanted bool, format string, args ...any) {
 		if wanted {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
+	}
+	if c.Victims == 0 {
+		add(true, "no victims")
+		add(c.Moves > 0, "%s", counted(c.Moves, "move"))
+		return strings.Join(parts, ", ")
 	}
 	add(c.OptedOut > 0, "%d opted out", c.OptedOut)
 	add(c.Overrun > 0, "%d beyond soft budgets", c.Overrun)
@@ -68,6 +71,7 @@ func (c *Cost) String() string {
 	add(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job"))
 	add(c.Own != resources.Wide{}, "own cost %v", c.Own)
 	add(true, "%s", counted(c.Victims, "victim"))
+	add(c.Moves > 0, "%s", counted(c.Moves, "move"))
 	add(c.Victims > 1 && c.SumRanks != 0, "ranks sum up to %d", c.SumRanks)
 	add(c.LostTime > 0, "%s of work lost", plain.Duration(c.LostTime)) // a bound knows no times
 	add(c.LostAmount != resources.Wide{}, "%s", c.lostAmount())

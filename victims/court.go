@@ -104,12 +104,16 @@ func (x *court) open(ch *Charge, dst []Violation) bool {
 
 // close forgets the charge, so that a court at rest keeps nothing of it alive.
 func (x *court) close() {
-	for _, list := range [...][]Victim{x.Victims, x.Movers} {
-		for i := range list {
-			if id := int(list[i].Task); 0 <= id && id < len(x.marks) {
-				x.marks[id] = 0
-			}
+	forget := func(id TaskID) {
+		if 0 <= id && int(id) < len(x.marks) {
+			x.marks[id] = 0
 		}
+	}
+	for i := range x.Victims {
+		forget(x.Victims[i].Task)
+	}
+	for i := range x.Movers {
+		forget(x.Movers[i].Task)
 	}
 	for _, n := range x.nodes {
 		x.slots[n] = 0
@@ -191,11 +195,11 @@ func (x *court) isNode(n NodeID) bool {
 	return n > 0 && int(n) < len(x.c.nodes) && x.c.nodes[n].live && !x.c.nodes[n].closed()
 }
 
-// known reports whether a victim is a task, by row and key: rows are used again, and a plan
+// known reports whether a row and key are those of a task: rows are used again, and a plan
 // may be old.
-func (x *court) known(v *Victim) bool {
-	id, ok := x.c.Lookup(v.Key)
-	return ok && id == v.Task
+func (x *court) known(row TaskID, key string) bool {
+	id, ok := x.c.Lookup(key)
+	return ok && id == row
 }
 
 // takeOffGrants finds the grants that do not count for an ask that holds one: its own, and
@@ -301,7 +305,7 @@ func (x *court) survey() {
 	}
 	for i := range x.Victims {
 		v := &x.Victims[i]
-		if !x.known(v) || x.marks[v.Task] != 0 {
+		if !x.known(v.Task, v.Key) || x.marks[v.Task] != 0 {
 			continue
 		}
 		x.marks[v.Task] = markListed

@@ -28,11 +28,7 @@ func (x *court) holds(law func(*court)) bool {
 // run holds all laws against the charge but those of its form.
 func (x *court) run() {
 	if x.moving() {
-		x.judgeAll(x.Movers)
-		x.budget()
-		if !x.required() && !x.ByPriority {
-			x.entitled()
-		}
+		x.judgeMovers()
 		return
 	}
 	x.places()
@@ -53,7 +49,9 @@ func (x *court) run() {
 	case len(x.Victims) > 0:
 		x.trigger()
 	}
-	x.judgeAll(x.Victims)
+	for i := range x.Victims {
+		x.judgeOne(x.Victims[i].Task, x.Victims[i].Key)
+	}
 	x.guarantee()
 	x.budget()
 	x.gang()
@@ -164,22 +162,20 @@ func (x *court) entitled() {
 	}
 }
 
-// judgeAll judges victims, or movers, one by one.
-func (x *court) judgeAll(list []Victim) {
-	for i := range list {
-		switch v := &list[i]; {
-		case !x.known(v):
-			x.fault(Violation{Law: finding.LawKnown, Task: v.Task, Victim: v.Key})
-		case x.marks[v.Task] == markJudged:
-			x.fault(Violation{Law: finding.LawOnce, Task: v.Task, Victim: v.Key})
-		default:
-			x.marks[v.Task] = markJudged
-			x.judge(v.Task)
-			if x.moving() {
-				x.draw(v.Task, +1)
-			}
-		}
+// judgeOne judges a victim or a mover, and reports whether that is a task which was not judged
+// before.
+func (x *court) judgeOne(id TaskID, key string) bool {
+	switch {
+	case !x.known(id, key):
+		x.fault(Violation{Law: finding.LawKnown, Task: id, Victim: key})
+	case x.marks[id] == markJudged:
+		x.fault(Violation{Law: finding.LawOnce, Task: id, Victim: key})
+	default:
+		x.marks[id] = markJudged
+		x.judge(id)
+		return true
 	}
+	return false
 }
 
 // judge is what keeps a task from being a victim, or a mover, whatever the others are.

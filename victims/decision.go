@@ -73,7 +73,7 @@ type Task struct {
 	Originator   bool // the first task of its application, without which the others are lost
 	OptedOut     bool // allow-preemption: false (law 1)
 	RequiredNode bool // it can run on its node only
-	Movable      bool // it can be started again elsewhere; see package jobs/moves
+	Movable      bool // it can be started again elsewhere; see Options.Moves
 	Class        int  // as in [Ask], for moves
 
 	// MovesTo is told by [Cluster.Task] alone: the node on which a task that was told to stop starts
@@ -234,9 +234,8 @@ const (
 	// Waits: there will be room once what is leaving has gone, and nobody needs to be
 	// told anything. The plan has a node and no victim.
 	Waits
-	// Preempts: there is room once the victims have gone, and those who move for it: see
-	// package jobs/moves. If some move, there may be no victim. Of a queue it says who has to
-	// stop, though some usage may stay over its max.
+	// Preempts: there is room once the plan's victims and movers have gone. If some move, there
+	// may be no victim. Of a queue it says who has to stop, though some usage may stay over its max.
 	Preempts
 	// Refused: there is no plan; see [Refusal]. Of a queue nobody can be taken.
 	Refused
@@ -271,6 +270,7 @@ type Plan struct {
 	Places      []Place
 	Domain      []string // that members share if the ask requires one: its names, the widest first
 	Victims     []Victim // sorted by key
+	Moves       []Move   // sorted by key; the rest of the plan is for the cluster in which they have moved
 	Cost        Cost
 	Proof       Proof     // what was shown of it
 	WithinQueue bool      // it stops tasks of the ask's own leaf, or branch
@@ -290,6 +290,30 @@ type Place struct {
 	Node     NodeID
 	NodeName string
 	Extra    bool // beyond the minimum, and placed without victims
+}
+
+// A Move is a task that stops on a node and starts again on another one: there it has a grant,
+// of an ask of its own. Members of a gang move together.
+type Move struct {
+	Task     TaskID
+	Key      string
+	Path     string // the name of its queue
+	Size     resources.Vector
+	From, To NodeID
+	FromName string // of the nodes
+	ToName   string
+	Grant    string // the key of its grant: its own and "+", more of these if that is taken
+}
+
+// Ask returns what a task that moves asks for at its new place, for its grant and for functions
+// of [Options].
+func (m *Move) Ask(c *Cluster) Ask {
+	t := c.Task(m.Task)
+	return Ask{
+		Key: m.Grant, Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority, Class: t.Class,
+		Originator: t.Originator, OptedOut: t.OptedOut, Movable: t.Movable, Job: t.Job, NonPreemptible: t.NonPreemptible,
+		Cost: t.Cost, Budgets: t.Budgets,
+	}
 }
 
 // An Ending is a queue that ends below its guarantee by work of its own: "root.prod ends at 1
@@ -585,7 +609,7 @@ func (d *Decision) Begin(ask *Ask, c *Cluster, at time.Time) {
 	}
 	d.Outcome, d.SharedBy, d.counts = 0, d.SharedBy[:0], uncounted{}
 	*p = Plan{
-		Ask: *ask, Places: p.Places[:0], Domain: p.Domain[:0], Victims: p.Victims[:0], Ends: p.Ends[:0],
+		Ask: *ask, Places: p.Places[:0], Domain: p.Domain[:0], Victims: p.Victims[:0], Moves: p.Moves[:0], Ends: p.Ends[:0],
 		Version: c.version, At: at, Path: c.tree.Path(ask.Queue),
 	}
 	p.Ask.Size, p.Ask.Members = size, members

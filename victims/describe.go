@@ -39,10 +39,7 @@ func (d *Decision) Describe(c *Cluster) string {
 	// The plan speaks for itself: names and amounts were noted in it when it
 	// was made, and hold when its victims have gone.
 	case Preempts:
-		if len(d.Plan.Victims) == 0 {
-			return fmt.Sprintf("%s runs on %s once those that move have gone\n", ask, node())
-		}
-		return fmt.Sprintf("%s runs on %s once these have stopped:\n%s", ask, node(), c.describePlan(&d.Plan))
+		return fmt.Sprintf("%s runs on %s once these have %s:\n%s", ask, node(), d.Plan.gone(), c.describePlan(&d.Plan))
 	}
 	return fmt.Sprintf("%s is %s", ask, d.DescribeRefusal(c))
 }
@@ -53,9 +50,29 @@ func (d *Decision) enforces() bool { return d.Enforcement.Result != "" }
 // ofGang reports whether the decision is one about a gang.
 func (d *Decision) ofGang() bool { return len(d.Plan.Ask.Members) > 0 }
 
-// describePlan writes a line for each victim, and what they cost.
+// gone says what those do whom a plan names.
+func (p *Plan) gone() string {
+	switch {
+	case len(p.Moves) == 0:
+		return "stopped"
+	case len(p.Victims) == 0:
+		return "moved"
+	}
+	return "stopped or moved"
+}
+
+// describe writes what a move is.
+func (m *Move) describe(s *resources.Schema) string {
+	return fmt.Sprintf("%s moves from %s to %s (%s, %s)\n",
+		plain.Name(m.Key), plain.Name(m.FromName), plain.Name(m.ToName), plain.Name(m.Path), plain.Line(s.Format(m.Size)))
+}
+
+// describePlan writes a line for each who moves and each victim, and what they cost.
 func (c *Cluster) describePlan(p *Plan) string {
 	var b strings.Builder
+	for i := range p.Moves {
+		b.WriteString("  " + p.Moves[i].describe(c.Schema()))
+	}
 	for i := range p.Victims {
 		// The order is that of the plan, by key: who compares two texts sees
 		// what changed and not how a search went.
@@ -361,15 +378,14 @@ func (d *Decision) describeGang(c *Cluster) string {
 		w.printf("%s waits%s for what is leaving already: %s\n", who, in, w.count())
 	// A plan: the line says that nothing runs before the victims have gone.
 	default:
-		gone := "these have stopped"
-		if len(d.Plan.Victims) == 0 {
-			gone = "those that move have gone"
-		}
-		w.printf("%s runs%s once %s: %s\n", who, in, gone, w.count())
+		w.printf("%s runs%s once these have %s: %s\n", who, in, d.Plan.gone(), w.count())
 	}
 	w.members()
-	// Without victims there is no cost but the node, and nothing to prove.
-	if len(d.Plan.Victims) > 0 {
+	for i := range d.Plan.Moves {
+		w.printf("  %s", d.Plan.Moves[i].describe(c.Schema()))
+	}
+	// If nobody goes there is no cost but the node, and nothing to prove.
+	if len(d.Plan.Victims)+len(d.Plan.Moves) > 0 {
 		w.victims()
 		w.printf("%s", indented(d.Plan.DescribeCost(c.Schema())))
 	}

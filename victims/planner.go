@@ -73,6 +73,17 @@ type Options struct {
 	// all are let in.
 	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
 
+	// Moves lets running tasks that are Movable start again on another node instead of stopping,
+	// if that is cheaper or the only way. A move takes nothing from anybody: guarantees, and
+	// opting out, do not keep a task from it; fences, priorities (also in the own queue, of
+	// equals too), applications, exemptions and hard budgets do. Members of a gang move together,
+	// and their nodes share domains as narrow as before. The planner of package jobs does it, for
+	// one ask at a time; [Planner] and several asks together refuse the option. See DESIGN.md, Moves.
+	Moves Moves
+	// MaxMoved refuses plans that move more than so many times what is asked for, in some type
+	// that is asked for; 0 is no bound.
+	MaxMoved int64
+
 	// NeverOvershoot and Enforced are for package quota. The first lets no leaf free more than it
 	// is asked for in any type of the target, even if a type then stays over. Else tasks are
 	// taken until the part is met.
@@ -85,7 +96,8 @@ type Options struct {
 	// if they were too few. More may be taken to find a first plan, or to avoid opted-out
 	// victims. 0 means [DefaultSteps], from which on twice as many never give a dearer answer;
 	// for a gang 3 times what the members take that are asked in turn first, at least some 50 ms,
-	// and if they are not, DefaultSteps for each member. See DESIGN.md, Jobs: plans.
+	// and if they are not, DefaultSteps for each member. See DESIGN.md, Jobs: plans. With Moves
+	// 10 times what the decision takes without, and at least DefaultSteps more than that.
 	Steps int64
 	// Stop ends a decision early once it returns true, as it must from then on. It is
 	// asked about every 1,000 steps. The answer is lawful and unproven.
@@ -129,10 +141,23 @@ func (o *Options) CompareCosts(a, b *Cost) int {
 	return compareInSequence(levels(o.Levels).sequence(memory[:0]), a, b)
 }
 
+// Moves says for whom tasks may move; "" is for nobody.
+type Moves string
+
+const (
+	MovesEntitled Moves = "entitled" // for those whom law 4 lets take from others, gangs by priority, and asks that require their node
+	MovesAny      Moves = "any"      // for others, too, by plans that only move, or stop tasks of the own queue if WithinQueue lets them
+)
+
 // Check returns an error for options that are none: unknown words, a level twice.
 func (o *Options) Check() error {
 	if err := levels(o.Levels).check(); err != nil {
 		return err
+	}
+	switch o.Moves {
+	case "", MovesEntitled, MovesAny:
+	default:
+		return fmt.Errorf("victims: Moves: %q: %w", o.Moves, ErrUnknown)
 	}
 	if err := eligible.CheckWithinQueue(o.WithinQueue); err != nil {
 		return fmt.Errorf("victims: %w", err)
@@ -209,7 +234,7 @@ func DefaultSteps(c *Cluster) int64 {
 
 // Decide sets dst to what should happen for an ask at the instant now. A refusal is no
 // error. Errors leave dst as it was: a key that is empty or a task's, a queue that is no
-// leaf, values out of range, bad Levels.
+// leaf, values out of range, bad Levels, or Moves.
 //
 // An ask that holds a grant is judged on its node, without that grant and later ones
 // there. It fits if it can start: by [Cluster.Start], or by [Cluster.AddTask] if its size
@@ -342,6 +367,9 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	if err := p.Options.Check(); err != nil {
 		return err
+	}
+	if p.Moves != "" {
+		return fmt.Errorf("victims: Moves: %q: a victims.Planner moves nobody, use that of package jobs: %w", p.Moves, ErrState)
 	}
 	tree, err := trees.Counting(c.tree, &d.counting, p.Scarce)
 	if err != nil {

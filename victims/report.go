@@ -53,6 +53,7 @@ type planReport struct {
 	Placements any                     `json:"placements,omitempty"` // of a gang, in the order of members
 	Domain     []string                `json:"domain,omitempty"`     // that they share, if one is required
 	Victims    []any                   `json:"victims"`              // sorted by key
+	Moves      []moveReport            `json:"moves,omitempty"`      // sorted by key
 	Cost       string                  `json:"cost"`
 	Lost       any                     `json:"lost,omitempty"`    // work
 	Overrun    int64                   `json:"overrun,omitempty"` // of soft budgets
@@ -60,6 +61,14 @@ type planReport struct {
 	OwnLeaf    bool                    `json:"ownLeaf,omitempty"`
 	Ends       []rulebook.EndingReport `json:"ends,omitempty"` // queues of its path that end below their guarantee
 	Steps      int64                   `json:"steps"`
+}
+
+// A moveReport is a [Move] for machines.
+type moveReport struct {
+	Key   string `json:"key"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Grant string `json:"grant"` // the key of its ask
 }
 
 // A placeReport is the [Place] of a member for machines.
@@ -166,18 +175,21 @@ func (d *Decision) Report(c *Cluster) any {
 // an event.
 func (d *Decision) Summary(c *Cluster) string {
 	line, _, _ := strings.Cut(d.Describe(c), "\n")
-	if d.Outcome == Preempts && len(d.Plan.Victims) > 0 {
+	if p := &d.Plan; d.Outcome == Preempts && len(p.Victims)+len(p.Moves) > 0 {
 		switch {
 		case d.enforces():
 			line += ":"
 		case d.ofGang(): // who has a place is not told
 			line = line[:strings.LastIndex(line, ":")+1]
 		}
-		keys := make([]string, len(d.Plan.Victims))
-		for i := range d.Plan.Victims {
-			keys[i] = d.Plan.Victims[i].Key
+		var names []string
+		for i := range p.Victims {
+			names = append(names, plain.Name(p.Victims[i].Key))
 		}
-		line += " " + plain.Names(keys)
+		for i := range p.Moves {
+			names = append(names, plain.Name(p.Moves[i].Key)+" to "+plain.Name(p.Moves[i].ToName))
+		}
+		line += " " + strings.Join(names, ", ")
 	}
 	return plain.Summary(line)
 }
@@ -204,6 +216,10 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 			v.Job = p.Victims[i].Job
 		}
 		r.Victims = append(r.Victims, v)
+	}
+	for i := range p.Moves {
+		m := &p.Moves[i]
+		r.Moves = append(r.Moves, moveReport{Key: m.Key, From: m.FromName, To: m.ToName, Grant: m.Grant})
 	}
 	return r
 }

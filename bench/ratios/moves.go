@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -84,14 +83,14 @@ func (r *report) moves(w io.Writer, draws int) {
 			if x.refused {
 				refused++
 			}
-			if len(x.plan.Moves) > 0 {
+			if len(x.d.Plan.Moves) > 0 {
 				moving++
 			}
 			ratios, worst = append(ratios, with/without), max(worst, with)
 			if with > movesTimes*without && with > lineNanos {
 				beyond++
 				fmt.Fprintf(os.Stderr, "%v/k=%d/members=%d/roomy=%d: %s with moves, %s without, %d steps\n",
-					d.Hard, d.k, d.members, d.roomy, duration(with), duration(without), x.plan.Steps)
+					d.Hard, d.k, d.members, d.roomy, duration(with), duration(without), x.d.Plan.Steps+x.d.Refusal.Steps)
 			}
 		}
 		if len(ratios) > 0 {
@@ -104,8 +103,8 @@ func (r *report) moves(w io.Writer, draws int) {
 // A movesSubject decides with moves and without.
 type movesSubject struct {
 	with, without func()
-	plan          moves.Plan
-	refused       bool // without
+	d             victims.Decision // with
+	refused       bool             // without
 }
 
 // build makes the load.
@@ -115,28 +114,18 @@ func (d *movesDraw) build(random *rand.Rand) *movesSubject {
 	x := new(movesSubject)
 	ask := d.Ask(c, max(d.k, 1))
 	world.LetMove(c, 0, nil)
-	var p moves.Planner
-	if d.members == 0 {
-		p.Asks = &victims.Planner{Cluster: c}
-		var dec victims.Decision
-		x.without = func() { must(p.Asks.Decide(&dec, &ask, workload.Now)); x.refused = dec.Outcome == victims.Refused }
-		x.with = func() { x.plan = decided(p.Decide(&dec, &ask, workload.Now)) }
-		return x
+	if d.members > 0 {
+		for i := range d.members {
+			ask.Members = append(ask.Members, victims.Member{Key: fmt.Sprint("member", i)})
+		}
+		ask.Key, ask.Job = "job", ""
 	}
-	p.Jobs = &jobs.Planner{Cluster: c}
-	j := victims.Ask{Key: "job", Queue: ask.Queue, Application: ask.Application, Priority: ask.Priority, PendingSince: ask.PendingSince}
-	for i := range d.members {
-		j.Members = append(j.Members, victims.Member{Key: fmt.Sprint("member", i), Size: ask.Size})
-	}
-	var dec victims.Decision
-	x.without = func() { must(p.Jobs.Decide(&dec, &j, workload.Now)); x.refused = dec.Outcome == victims.Refused }
-	x.with = func() { x.plan = decided(p.DecideJob(&dec, &j, workload.Now)) }
+	p := jobs.Planner{Cluster: c}
+	moving := jobs.Planner{Cluster: c, Options: victims.Options{Moves: victims.MovesEntitled}}
+	var stay victims.Decision
+	x.without = func() { must(p.Decide(&stay, &ask, workload.Now)); x.refused = stay.Outcome == victims.Refused }
+	x.with = func() { must(moving.Decide(&x.d, &ask, workload.Now)) }
 	return x
-}
-
-func decided(p moves.Plan, err error) moves.Plan {
-	must(err)
-	return p
 }
 
 // makeRoom takes half of the tasks off some nodes, and guarantees queues what they use.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -20,60 +20,39 @@ type tally struct {
 // on without moves.
 type mover struct {
 	x       *library
-	planner moves.Planner
+	planner jobs.Planner
 	without tally
 	with    [2]tally // for those who are entitled, and for all
 	gangs   int
 }
 
 func newMover(x *library) *mover {
-	m := &mover{x: x, planner: moves.Planner{Asks: &x.asks, Jobs: &x.gangs}}
-	return m
+	return &mover{x: x, planner: jobs.Planner{Cluster: x.gangs.Cluster, Options: x.gangs.Options}}
 }
 
 // compare decides work that does not fit, without moves and with.
 func (m *mover) compare(a *work) error {
+	ask := m.x.ask(a)
 	if a.minimum > 0 {
 		m.gangs++
+		ask = m.x.job(a)
 	}
 	for i, t := range []*tally{&m.without, &m.with[0], &m.with[1]} {
-		p := m.planner
-		p.Any = i == 2
-		var outcome victims.Outcome
-		var stops []victims.Victim
-		var plan moves.Plan
-		var err error
-		if a.minimum == 0 {
-			var d victims.Decision
-			ask := m.x.ask(a)
-			if i == 0 {
-				err = p.Asks.Decide(&d, &ask, instant(m.x.w.now))
-			} else {
-				plan, err = p.Decide(&d, &ask, instant(m.x.w.now))
-			}
-			outcome, stops = d.Outcome, d.Plan.Victims
-		} else {
-			var d victims.Decision
-			job := m.x.job(a)
-			if i == 0 {
-				err = p.Jobs.Decide(&d, &job, instant(m.x.w.now))
-			} else {
-				plan, err = p.DecideJob(&d, &job, instant(m.x.w.now))
-			}
-			outcome, stops = d.Outcome, d.Plan.Victims
+		m.planner.Moves = []victims.Moves{"", victims.MovesEntitled, victims.MovesAny}[i]
+		var d victims.Decision
+		if err := m.planner.Decide(&d, &ask, instant(m.x.w.now)); err != nil {
+			return err
 		}
 		switch {
-		case err != nil:
-			return err
-		case outcome == victims.Refused:
+		case d.Outcome == victims.Refused:
 			t.refused++
-		case len(stops) > 0:
+		case len(d.Plan.Victims) > 0:
 			t.stops++
-		case len(plan.Moves) > 0:
+		case len(d.Plan.Moves) > 0:
 			t.moves++
 		}
-		t.victims += len(stops)
-		t.moved += len(plan.Moves)
+		t.victims += len(d.Plan.Victims)
+		t.moved += len(d.Plan.Moves)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
 	if in := d.Plan.Domain; len(in) > 0 {
 		room += " in " + plain.Names(in)
 	}
-	p.indented("  ", s.Placed.Moves.Describe(p.run.After))
+	p.movers(&d.Plan)
 	switch d.Outcome {
 	case victims.Fits:
 		p.printf("  fits: there is %s, %s\n", room, followsJob[victims.Fits][then])

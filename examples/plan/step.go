@@ -57,7 +57,7 @@ func (p page) ask(s *scenario.Step) {
 func (p page) decision(s *scenario.Step, then scenario.Then) {
 	d := &s.Asked.Decision
 	plan := &d.Plan
-	p.indented("  ", s.Asked.Moves.Describe(p.run.After))
+	p.movers(plan)
 	switch d.Outcome {
 	case victims.Fits:
 		p.printf("  fits on %s: there is room, %s\n", p.node(plan.Places[0].Node), follows[victims.Fits][then])
@@ -77,6 +77,14 @@ func (p page) decision(s *scenario.Step, then scenario.Then) {
 	if e := s.Asked.Explanation; e != nil {
 		p.printf("  why\n")
 		p.indented("  ", e.Describe(p.run.After))
+	}
+}
+
+// movers writes a line for each who moves.
+func (p page) movers(plan *victims.Plan) {
+	for i := range plan.Moves {
+		m := &plan.Moves[i]
+		p.printf("  %s moves from %s to %s\n", plain.Name(m.Key), plain.Name(m.FromName), plain.Name(m.ToName))
 	}
 }
 

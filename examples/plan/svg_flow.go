@@ -46,7 +46,7 @@ func (d *drawing) flow() {
 func (d *drawing) hops() {
 	for i := range d.moves {
 		from, ok := d.shown[d.moves[i].Key]
-		to, too := d.shown[d.moves[i].Ask.Key]
+		to, too := d.shown[d.moves[i].Grant]
 		if !ok || !too {
 			continue
 		}

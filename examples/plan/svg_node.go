@@ -161,9 +161,9 @@ func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
 	for i := range d.moves {
 		if m := &d.moves[i]; m.To == id {
 			place(taskBox{
-				key: m.Ask.Key, title: plain.Name(m.Key) + " moves here from " + d.node(m.From) + ", " + d.amounts(m.Ask.Size),
+				key: m.Grant, title: plain.Name(m.Key) + " moves here from " + d.node(m.From) + ", " + d.amounts(m.Size),
 				class: "moved", text: "→ " + plain.Name(m.Key), known: true,
-			}, m.Ask.Size)
+			}, m.Size)
 		}
 	}
 	if here := d.comesTo(id); len(here) > 0 {

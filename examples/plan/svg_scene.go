@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/examples/plan/internal/moment"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -29,7 +28,7 @@ type scene struct {
 	victims []victims.Task  // in the order of the plan
 	goes    map[string]bool // the keys of victims
 	comes   []arrival
-	moves   []moves.Move
+	moves   []victims.Move
 	aside   *scenario.Aside
 	blocks  map[string]bool  // the keys of those who are in the way of the ask, whatever the amounts
 	falls   map[string]bool  // the keys of victims that stop with all of their job
@@ -174,7 +173,7 @@ func (s *scene) comesTo(id victims.NodeID) (here []arrival) {
 }
 
 // move returns the move of a task, or nil if it does not move.
-func (s *scene) move(key string) *moves.Move {
+func (s *scene) move(key string) *victims.Move {
 	for i := range s.moves {
 		if s.moves[i].Key == key {
 			return &s.moves[i]

@@ -22,10 +22,10 @@ func (s *scene) tell(step *scenario.Step) {
 	}
 	switch {
 	case step.Asked != nil:
-		s.victims, s.moves = step.Asked.Victims, step.Asked.Moves.Moves
+		s.victims, s.moves = step.Asked.Victims, step.Asked.Decision.Plan.Moves
 		s.tellAsk(step)
 	case step.Placed != nil:
-		s.victims, s.moves = step.Placed.Victims, step.Placed.Moves.Moves
+		s.victims, s.moves = step.Placed.Victims, step.Placed.Decision.Plan.Moves
 		s.tellJob(step)
 	case step.Enforced != nil:
 		s.victims = step.Enforced.Victims

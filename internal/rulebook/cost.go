@@ -25,6 +25,7 @@ type Cost struct {
 	Excess        resources.Share
 	NodePenalty   int64
 	Node          int
+	Moves         int
 	LostTime      time.Duration
 	LostType      string
 	LostAmount    resources.Wide

@@ -50,11 +50,11 @@ func TestTake_Corpus(t *testing.T) {
 			want := ""
 			switch {
 			case s.Asked != nil:
-				want = s.Asked.Moves.Describe(done.After) + s.Asked.Decision.Describe(done.After)
-				moving += len(s.Asked.Moves.Moves)
+				want = s.Asked.Decision.Describe(done.After)
+				moving += len(s.Asked.Decision.Plan.Moves)
 			case s.Placed != nil:
-				want = s.Placed.Moves.Describe(done.After) + s.Placed.Decision.Describe(done.After)
-				moving += len(s.Placed.Moves.Moves)
+				want = s.Placed.Decision.Describe(done.After)
+				moving += len(s.Placed.Decision.Plan.Moves)
 			case s.Enforced != nil:
 				want = s.Enforced.Decision.Describe(done.After)
 			}
@@ -74,7 +74,7 @@ func TestTake_Corpus(t *testing.T) {
 
 // momentOf returns the scene of a moment.
 func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
-	s := &snapshot.Scene{Name: doc.Name, Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Quotas: m.Quotas, Enforcer: m.Enforcer, Moves: m.Moves}
+	s := &snapshot.Scene{Name: doc.Name, Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Quotas: m.Quotas, Enforcer: m.Enforcer}
 	switch {
 	case m.Ask != nil:
 		s.Asks = []victims.Ask{*m.Ask}
@@ -90,9 +90,9 @@ func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 func answer(r *snapshot.Run, i int) string {
 	switch s := &r.Steps[i]; {
 	case s.Ask != nil:
-		return s.Moves.Describe(r.Before) + s.Ask.Describe(r.Before)
+		return s.Ask.Describe(r.Before)
 	case s.Job != nil:
-		return s.Moves.Describe(r.Before) + s.Job.Describe(r.Before)
+		return s.Job.Describe(r.Before)
 	default:
 		return s.Quota.Describe(r.Before)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
 )
@@ -37,10 +37,8 @@ func withMovers(t *rapid.T, s *snapshot.Scene) {
 	for id, class := range classes {
 		world.LetMove(c, -class, func(key string) bool { return class > 0 && key == c.Key(id) })
 	}
-	s.Moves = &moves.Options{
-		Any:      rapid.Bool().Draw(t, "any"),
-		MaxMoved: rapid.Int64Range(0, 2).Draw(t, "most"),
-	}
+	p.Moves = rapid.SampledFrom([]victims.Moves{victims.MovesEntitled, victims.MovesAny}).Draw(t, "moves")
+	p.MaxMoved = rapid.Int64Range(0, 2).Draw(t, "most")
 	filter, blockers := p.Filter, p.Blockers
 	p.Filter = func(q *victims.Question) bool {
 		if q.Member.Class < 0 {
@@ -87,14 +85,13 @@ func TestTake_Moves_SameAnswer(t *testing.T) {
 		}
 		said++
 		var d victims.Decision
-		live := moves.Planner{Asks: s.Planner, Options: *s.Moves}
-		plan, err := live.Decide(&d, &s.Asks[0], s.Now)
-		require.NoError(t, err)
-		moved += len(plan.Moves)
-		if len(plan.Moves) > 0 && len(d.Plan.Victims) > 0 {
+		live := jobs.Planner{Cluster: s.Planner.Cluster, Options: s.Planner.Options}
+		require.NoError(t, live.Decide(&d, &s.Asks[0], s.Now))
+		moved += len(d.Plan.Moves)
+		if len(d.Plan.Moves) > 0 && len(d.Plan.Victims) > 0 {
 			beside++
 		}
-		require.Equal(t, plan.Describe(s.Planner.Cluster)+d.Describe(s.Planner.Cluster), answer(run, 0), string(shot.Text))
+		require.Equal(t, d.Describe(s.Planner.Cluster), answer(run, 0), string(shot.Text))
 	})
 	t.Logf("%d said, %d moves, %d plans with moves and victims", said, moved, beside)
 }
@@ -114,7 +111,7 @@ func TestTake_Ends(t *testing.T) {
 func TestTake_MoveUnsaid(t *testing.T) {
 	s := fixture(t)
 	world.LetMove(s.Planner.Cluster, 7, nil)
-	s.Moves = &moves.Options{MaxMoved: math.MaxInt32 + 1}
+	s.Planner.Moves, s.Planner.MaxMoved = victims.MovesEntitled, math.MaxInt32+1
 	t2, _ := s.Planner.Cluster.Lookup("t2")
 	s.Planner.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 		if q.Ask.Key == "t1+" {

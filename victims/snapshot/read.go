@@ -6,7 +6,6 @@ import (
 	"bytes"
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -42,7 +41,6 @@ type Step struct {
 	Ask   *victims.Decision
 	Quota *victims.Decision
 	Job   *victims.Decision
-	Moves moves.Plan // who moves for the ask or the job
 }
 
 // Run builds the cluster and carries the requests out in order. Errors are what shows
@@ -58,11 +56,11 @@ func (d *Document) Run() (*Run, error) {
 		var step Step
 		switch {
 		case s.Asked != nil:
-			step.Ask, step.Moves = &s.Asked.Decision, s.Asked.Moves
+			step.Ask = &s.Asked.Decision
 		case s.Enforced != nil:
 			step.Quota = &s.Enforced.Decision
 		case s.Placed != nil:
-			step.Job, step.Moves = &s.Placed.Decision, s.Placed.Moves
+			step.Job = &s.Placed.Decision
 		}
 		run.Steps = append(run.Steps, step)
 	}

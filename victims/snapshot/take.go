@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/koordinator"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
@@ -23,7 +22,8 @@ type Scene struct {
 	Name string // of the document; "" is "snapshot"
 	Note string // for people
 
-	// Planner has the cluster and the options. Its functions are asked.
+	// Planner has the cluster and the options, Moves too, which a planner of package jobs takes.
+	// Its functions are asked, also where those may run who move.
 	Planner *victims.Planner
 	Now     time.Time
 	Asks    []victims.Ask // each is decided on the cluster as it is
@@ -38,9 +38,6 @@ type Scene struct {
 	Enforcer *quota.Enforcer
 	Enforce  []queue.ID // queues that are to come within their max; each is decided like an ask
 
-	// Moves says who may move for asks and jobs; nil: nobody. Where they may run is asked of
-	// the planner, with the class that it gives them.
-	Moves *moves.Options
 	// Ends says when a task is expected to end; nil: nobody knows. No decision heeds it.
 	Ends func(victims.TaskID) (end time.Time, known bool)
 }

@@ -93,7 +93,7 @@ func (w *writer) blockers(a *victims.Ask, name string) (ports []string) {
 	slices.Sort(all)
 	for i, id := range slices.Compact(all) {
 		port := name
-		if w.s.Moves != nil {
+		if w.p.Moves != "" {
 			port += "-" + strconv.Itoa(i+1)
 		}
 		w.ports[id] = append(w.ports[id], port)

@@ -10,21 +10,17 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // moves writes for whom tasks may move, who may, and where they may run.
 func (w *writer) moves() {
-	m := w.s.Moves
-	if m == nil || len(w.s.Asks)+len(w.s.Jobs) == 0 {
+	m := w.movesFor()
+	if m == nil {
 		return
 	}
 	o := &w.doc.Options
-	o.Moves, o.MaxMoved = "entitled", min(m.MaxMoved, math.MaxInt32)
-	if m.Any {
-		o.Moves = "any"
-	}
+	o.Moves, o.MaxMoved = string(m.Moves), min(m.MaxMoved, math.MaxInt32)
 	if m.MaxMoved > math.MaxInt32 {
 		w.lacks("move", "", fmt.Sprintf("at most %d times what is asked may move", math.MaxInt32))
 	}
@@ -39,6 +35,17 @@ func (w *writer) moves() {
 		}
 	}
 	w.moverPorts()
+}
+
+// movesFor returns the options that say for whom tasks may move, or nil.
+func (w *writer) movesFor() *victims.Options {
+	switch {
+	case len(w.s.Asks) > 0 && w.p.Moves != "":
+		return &w.p.Options
+	case len(w.s.Jobs) > 0 && w.s.JobPlanner.Moves != "":
+		return &w.s.JobPlanner.Options
+	}
+	return nil
 }
 
 // moverSelectors returns a function from classes of movers to what selects their nodes.
@@ -78,7 +85,8 @@ func (w *writer) moverPorts() {
 	clashes := make(map[clash]bool)
 	var in []victims.TaskID
 	for id := range w.movers {
-		ask := moves.AskOf(w.c, id)
+		m := victims.Move{Task: id, Grant: w.c.Key(id) + "+"}
+		ask := m.Ask(w.c)
 		for n := range w.c.Nodes() {
 			in = w.p.Blockers(in[:0], w.about(&ask, n))
 			for _, b := range in {

@@ -3,6 +3,7 @@
 package preemptbyqueue
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -50,7 +51,8 @@ func (c *core) unseenVictims() map[string]int64 {
 	return spent
 }
 
-// removeBudgets removes the budgets that are no more. No task names them now.
+// removeBudgets removes the budgets that are no more. No task names them now, but places of pods
+// that move may: then they go another time.
 func (c *core) removeBudgets() {
 	k := c.lookup.known.Load()
 	var gone []string
@@ -60,7 +62,7 @@ func (c *core) removeBudgets() {
 		}
 	}
 	for _, name := range gone {
-		if err := c.cluster.RemoveBudget(name); err != nil {
+		if err := c.cluster.RemoveBudget(name); err != nil && !errors.Is(err, victims.ErrState) {
 			c.log.Error(err, "Disruption budget not removed", "budget", name)
 		}
 	}

@@ -127,8 +127,8 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	rules.Predicate = func(q *victims.Question) bool { return c.cycle.fits(q) }
 	c.planner = victims.Planner{Cluster: c.cluster, Options: rules}
 	c.auditor = victims.Auditor{Cluster: c.cluster, Options: rules}
+	c.auditor.Moves = victims.MovesEntitled
 	c.movers.left = map[string]mover{}
-	c.movers.planner.Asks, c.movers.auditor.Asks = &c.planner, &c.auditor
 	rules.Filter = func(q *victims.Question) bool { return c.gang.mayRun(q) }
 	rules.Exempt, rules.Predicate = c.exempt, nil
 	c.jobPlanner = jobs.Planner{Cluster: c.cluster, Options: rules}

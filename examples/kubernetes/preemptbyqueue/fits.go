@@ -12,7 +12,6 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -41,7 +40,6 @@ type cycle struct {
 	movable   map[int]victims.TaskID    // by class
 	questions int                       // about movers
 	ofAge     time.Time                 // when the first is of age that is too young to move; zero: none
-	moves     []moves.Move              // of the plan
 }
 
 // A placing is a question that fits was asked.

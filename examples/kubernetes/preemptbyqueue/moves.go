@@ -14,7 +14,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -29,8 +29,7 @@ import (
 
 // movers are the pods that move, and what plans for that.
 type movers struct {
-	planner  moves.Planner
-	auditor  moves.Auditor
+	planner  jobs.Planner
 	decision victims.Decision
 	left     map[string]mover // whose successors are to come, by the key of the grant
 	count    atomic.Int32     // of these, for PreFilter, which looks without a lock
@@ -92,18 +91,19 @@ func (c *core) move(ask *victims.Ask, now time.Time) bool {
 		return false
 	}
 	y.now = now
-	plan, err := m.planner.Decide(&m.decision, ask, now)
-	if err != nil {
+	m.planner.Cluster, m.planner.Options = c.cluster, c.planner.Options
+	m.planner.Moves = victims.MovesEntitled
+	if err := m.planner.Decide(&m.decision, ask, now); err != nil {
 		c.log.Error(err, "Moves not decided", "pod", klog.KObj(y.pod))
 		return false
 	}
-	if len(plan.Moves) == 0 {
+	if len(m.decision.Plan.Moves) == 0 {
 		if r := &d.Refusal; d.Outcome == victims.Refused && !y.ofAge.IsZero() && (r.RetryAt.IsZero() || y.ofAge.Before(r.RetryAt)) {
 			r.RetryAt = y.ofAge
 		}
 		return false
 	}
-	found := m.auditor.Audit(&plan, &m.decision.Plan, now)
+	found := c.auditor.Audit(nil, &m.decision, now)
 	for _, v := range found {
 		violations.WithLabelValues(v.Law).Inc()
 		c.log.Error(nil, "Plan with moves breaks a law", "pod", klog.KObj(y.pod), "violation", v)
@@ -112,10 +112,6 @@ func (c *core) move(ask *victims.Ask, now time.Time) bool {
 		return false
 	}
 	c.decision, m.decision = m.decision, c.decision
-	y.moves = plan.Moves
-	for i := range y.moves {
-		y.moves[i].Ask.Budgets = nil // as those of other pods that wait
-	}
 	return true
 }
 
@@ -226,15 +222,15 @@ func (y *cycle) coming(grant string) *v1.Pod {
 
 // promiseMoves notes the grants for successors of a plan that was applied, and tells Filter.
 func (c *core) promiseMoves(now time.Time) {
-	for i := range c.cycle.moves {
-		m := &c.cycle.moves[i]
+	for i := range c.decision.Plan.Moves {
+		m := &c.decision.Plan.Moves[i]
 		pod, patience := c.cycle.mover(m.Task).pod, c.args.GrantDeadline.Duration
 		if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {
 			patience += time.Duration(*s) * time.Second
 		}
-		c.movers.left[m.Ask.Key] = mover{pod, now.Add(patience)}
-		c.given(m.Ask.Key)
-		victimsTotal.WithLabelValues(c.queues().tree.Path(m.Ask.Queue)).Inc()
+		c.movers.left[m.Grant] = mover{pod, now.Add(patience)}
+		c.given(m.Grant)
+		victimsTotal.WithLabelValues(m.Path).Inc()
 	}
 	c.movers.count.Store(int32(len(c.movers.left)))
 }
@@ -281,9 +277,8 @@ func (c *core) isLate(id victims.TaskID, now time.Time) bool {
 
 // addMovers adds the pods that move to those that stop.
 func (e *eviction) addMovers(y *cycle) {
-	for i := range y.moves {
-		m, cluster := &y.moves[i], y.core.cluster
-		e.add(y.handle, victim{key: m.Key, node: cluster.NodeName(m.From), to: cluster.NodeName(m.To)})
+	for _, m := range y.core.decision.Plan.Moves {
+		e.add(y.handle, victim{key: m.Key, node: m.FromName, to: m.ToName})
 	}
 }
 
@@ -293,14 +288,4 @@ func (e *eviction) noteOn(v *victim) string {
 		return e.note
 	}
 	return fmt.Sprintf("moves to node %s, %s", v.to, e.note)
-}
-
-// summary is that of the decision, with who moves before it.
-func (c *core) summary() string {
-	line := ""
-	for i := range c.cycle.moves {
-		m := &c.cycle.moves[i]
-		line += fmt.Sprintf("%s moves from %s to %s; ", m.Ask.Name, c.cluster.NodeName(m.From), c.cluster.NodeName(m.To))
-	}
-	return line + c.decision.Summary(c.cluster)
 }

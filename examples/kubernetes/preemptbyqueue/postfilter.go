@@ -14,7 +14,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler/metrics"
 
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -135,9 +134,9 @@ func (c *core) waitsFor(key string) []string {
 func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fwk.PostFilterResult, *fwk.Status) {
 	c := pl.core
 	d := &c.decision
-	line := c.summary()
+	line := d.Summary(c.cluster)
 	if l := log(ctx).V(2); l.Enabled() {
-		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "moves", len(c.cycle.moves), "decision", d.Describe(c.cluster))
+		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "moves", len(d.Plan.Moves), "decision", d.Describe(c.cluster))
 	}
 	c.countDecision(d.Outcome, d.Refusal.Reason, c.queueOf(pod))
 	if d.Outcome == victims.Refused {
@@ -153,12 +152,15 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 	if c.cycle.took { // whoever was to tell them may fail
 		e.addMarked(pl.handle, c.cluster, d.Plan.Places[0].Node)
 	}
-	change := (&moves.Plan{Moves: c.cycle.moves}).AddTo(d.Change())
-	if err := c.cluster.ApplyChange(change); err != nil {
+	if err := c.cluster.Apply(d); err != nil {
 		return nil, fwk.AsStatus(err)
 	}
 	c.promiseMoves(now)
-	if !c.promise(e, change.Victims, now) {
+	of := slices.Clone(d.Plan.Victims)
+	for _, m := range d.Plan.Moves {
+		of = append(of, victims.Victim{Key: m.Key})
+	}
+	if !c.promise(e, of, now) {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the pod was deleted meanwhile")
 	}
 	if len(e.victims) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // A Document is a cluster and what is asked of it, as [Parse] found it:
@@ -153,13 +154,15 @@ var ownLeafs = []string{"", "met", "branch"}
 var jobTriggers = []string{"", "guarantee", "priority"}
 
 // movesWords are the words for whom tasks may move for.
-var movesWords = []string{"", "never", "entitled", movesAny}
+var movesWords = []string{"", "never", string(victims.MovesEntitled), string(victims.MovesAny)}
 
-// movesAny: also for asks that law 4 keeps from preempting.
-const movesAny = "any"
-
-// moves reports whether tasks may move at all.
-func (o *Options) moves() bool { return o.Moves != "" && o.Moves != "never" }
+// movesFor returns for whom tasks may move.
+func (o *Options) movesFor() victims.Moves {
+	if o.Moves == "never" {
+		return ""
+	}
+	return victims.Moves(o.Moves)
+}
 
 // ownLeaf reads what may be taken of the own leaf.
 func (d *decoder) ownLeaf(v value) string {

@@ -22,7 +22,7 @@ func TestLive(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		doc, err := Parse(file, text)
-		if err != nil || len(doc.Requests) == 0 || doc.Requests[0].Kind != KindAsk || doc.Requests[0].Repeat > 0 || doc.Options.moves() {
+		if err != nil || len(doc.Requests) == 0 || doc.Requests[0].Kind != KindAsk || doc.Requests[0].Repeat > 0 || doc.Options.movesFor() != "" {
 			continue
 		}
 		run, err := doc.Run()

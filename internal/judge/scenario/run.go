@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/koordinator"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/toleration"
@@ -92,7 +91,8 @@ type runner struct {
 	judging  bool
 	see      func(*Moment) error // nil: nobody looks
 	cluster  *victims.Cluster
-	planner  victims.Planner
+	planner  victims.Planner                      // with all options, also those of moves
+	decider  jobs.Planner                         // of asks: it moves tasks
 	quotas   map[string]*koordinator.ElasticQuota // by queue
 	classes  map[string]toleration.Class
 	warnings []error // about classes and quotas
@@ -148,7 +148,6 @@ type Moment struct {
 	Now     time.Time
 	Planner *victims.Planner     // also if it is no ask: it has the cluster
 	Ends    map[string]time.Time // when tasks are expected to end, by key
-	Moves   *moves.Options       // who may move; nil: nobody
 
 	Ask *victims.Ask // nil if it is another one
 
@@ -172,10 +171,6 @@ func (r *runner) show(i int, m Moment) error {
 		return nil
 	}
 	m.Request, m.Step, m.Now, m.Planner, m.Ends, m.Quotas = i, len(r.steps), r.now, &r.planner, r.ends, r.quotas
-	if r.doc.Options.moves() {
-		options := r.moveOptions()
-		m.Moves = &options
-	}
 	return r.see(&m)
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -20,7 +19,6 @@ type Asked struct {
 	// Explanation is of the cluster before anything follows the decision. It is
 	// nil unless the document is run with explanations.
 	Explanation *victims.Explanation
-	Moves       moves.Plan // who moves for it
 }
 
 // ask makes the ask of a request, as often as it says.
@@ -57,7 +55,7 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 		asked.Victims = append(asked.Victims, r.task(v.Task))
 	}
 	result := r.askResult(i, &asked.Decision)
-	result.Key, result.Moves = key, r.movesOf(&asked.Moves)
+	result.Key = key
 	step := Step{Request: i, Now: r.now, Result: &result, Asked: asked, Aside: r.asideOfAsk(q.Ask, asked.Victims)}
 	if err := r.judgeAsk(&step, q); err != nil {
 		return err
@@ -90,26 +88,23 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 
 // decide decides an ask, and explains that if it is asked to.
 func (r *runner) decide(asked *Asked, ask *victims.Ask) error {
-	moves := r.doc.Options.moves()
+	o := r.planner.Options
+	moves := o.Moves != ""
 	if moves || !r.explained() {
-		var err error
-		if moves {
-			err = r.decideWithMoves(asked, ask)
-		} else {
-			err = r.planner.Decide(&asked.Decision, ask, r.now)
-		}
-		if err != nil {
+		r.decider.Cluster, r.decider.Options = r.cluster, o
+		if err := r.decider.Decide(&asked.Decision, ask, r.now); err != nil {
 			return err
 		}
-		if len(asked.Moves.Moves) > 0 || !r.explained() {
-			return asked.Decision.Count()
+		if err := asked.Decision.Count(); len(asked.Decision.Plan.Moves) > 0 || !r.explained() || err != nil {
+			return err
 		}
 	}
 	asked.Explanation = new(victims.Explanation)
+	r.planner.Moves = ""
 	err := r.planner.Explain(asked.Explanation, ask, r.now)
-	// That no plan with moves exists has to be proven, too.
-	proven := &asked.Explanation.Decision.Refusal.Proven
-	*proven = *proven && (!moves || asked.Moves.Proven)
+	if r.planner.Moves = o.Moves; moves { // that no plan with moves exists has to be proven, too
+		asked.Explanation.Decision = asked.Decision
+	}
 	asked.Decision = asked.Explanation.Decision
 	return err
 }
@@ -123,7 +118,7 @@ func (r *runner) task(id victims.TaskID) victims.Task {
 
 // follow does what a document says shall follow a decision.
 func (r *runner) follow(asked *Asked, then Then) error {
-	d, m := &asked.Decision, &asked.Moves
+	d := &asked.Decision
 	if then == ThenNothing {
 		return nil
 	}
@@ -133,10 +128,10 @@ func (r *runner) follow(asked *Asked, then Then) error {
 	case victims.Waits:
 		return r.cluster.Apply(d)
 	case victims.Preempts:
-		if err := r.cluster.ApplyChange(m.AddTo(d.Change())); err != nil || then == ThenLeave {
+		if err := r.cluster.Apply(d); err != nil || then == ThenLeave {
 			return err
 		}
-		if err := r.startMoved(m); err != nil {
+		if err := r.startMoved(&d.Plan); err != nil {
 			return err
 		}
 		for _, v := range d.Plan.Victims {
@@ -179,6 +174,7 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 	for _, v := range d.Plan.Victims {
 		result.Victims = append(result.Victims, v.Key)
 	}
+	result.Moves = movesOf(&d.Plan)
 	proven := d.Plan.Proof.Proven()
 	result.Proven, result.Proof = &proven, Proof(d.Plan.Proof.String())
 	result.Overrun, result.OwnLeaf = d.Plan.Cost.Overrun, d.Plan.WithinQueue
@@ -236,6 +232,7 @@ func (r *runner) scarce() *resources.Mask {
 func (r *runner) setPlanner(p *victims.Planner) {
 	p.Cluster = r.cluster
 	r.doc.Options.Set(&p.Options)
+	p.Moves, p.MaxMoved = r.doc.Options.movesFor(), r.doc.Options.MaxMoved
 	p.WithinQueue = ownLeafOf[r.doc.Options.OwnLeaf]
 	p.Scarce = r.scarce()
 	if r.doc.Options.Toleration {
@@ -255,7 +252,7 @@ func (r *runner) aim(p *victims.Planner, a *Ask) {
 			return r.blockers(dst, a.Ports, q.Node)
 		}
 	}
-	if r.doc.Options.moves() {
+	if p.Moves != "" {
 		r.aimMovers(p)
 	}
 }

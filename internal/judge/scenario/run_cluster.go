@@ -394,5 +394,6 @@ func (l *Live) Aim(a *Ask) (*victims.Planner, *victims.Ask, error) {
 		return nil, nil, err
 	}
 	l.r.aim(&l.r.planner, a)
+	l.r.planner.Moves = ""
 	return &l.r.planner, &ask, nil
 }

@@ -36,7 +36,7 @@ func TestRunExplained(t *testing.T) {
 		for i := range run.Steps {
 			if asked := run.Steps[i].Asked; asked != nil {
 				require.Nil(t, plain.Steps[i].Asked.Explanation)
-				if len(asked.Moves.Moves) > 0 {
+				if len(asked.Decision.Plan.Moves) > 0 {
 					require.Nil(t, asked.Explanation) // it would be of the cluster after the moves
 					continue
 				}

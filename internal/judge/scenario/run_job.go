@@ -14,7 +14,6 @@ import (
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/koordinator"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -25,7 +24,6 @@ import (
 type Placed struct {
 	Decision victims.Decision
 	Victims  []victims.Task // in the order of Decision.Plan.Victims; they own their sizes
-	Moves    moves.Plan     // who moves for it
 	Bounds   []JobBound     // from the leaf upwards
 
 	// Kept has, of each running task that is no victim, the first law that keeps
@@ -78,7 +76,7 @@ func (r *runner) job(i int, q *Request) error {
 		return err
 	}
 	placed := &Placed{Bounds: r.jobBounds(job.Queue)}
-	if err := r.decideJob(placed, &planner, &job); err != nil {
+	if err := planner.Decide(&placed.Decision, &job, r.now); err != nil {
 		return r.jobError(q.Job, err)
 	}
 	if err := placed.Decision.Count(); err != nil {
@@ -95,7 +93,6 @@ func (r *runner) job(i int, q *Request) error {
 	}
 	held := r.heldBy(&job)
 	result := r.jobResult(i, &placed.Decision)
-	result.Moves = r.movesOf(&placed.Moves)
 	if placed.Decision.Outcome == victims.Fits {
 		for _, id := range held {
 			t := r.cluster.Task(id)
@@ -130,7 +127,7 @@ func (r *runner) jobPlanner(j *Job) jobs.Planner {
 	}
 	r.doc.Options.Set(&p.Options)
 	p.VictimsOnNode = false // which documents have for asks alone
-	if r.doc.Options.moves() {
+	if p.Moves, p.MaxMoved = r.doc.Options.movesFor(), r.doc.Options.MaxMoved; p.Moves != "" {
 		p.Filter = r.filterMovers(p.Filter)
 	}
 	return p
@@ -320,7 +317,7 @@ func (r *runner) jobError(j *Job, err error) error {
 
 // followJob does what a document says shall follow a decision about a job.
 func (r *runner) followJob(placed *Placed, then Then) error {
-	d, m := &placed.Decision, &placed.Moves
+	d := &placed.Decision
 	if then == ThenNothing || d.Outcome == victims.Refused {
 		return nil
 	}
@@ -333,14 +330,14 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 		}
 		return nil
 	}
-	err := r.cluster.ApplyChange(m.AddTo(d.Change()))
+	err := r.cluster.Apply(d)
 	if err == nil { // the document says what a job needs
 		err = r.cluster.SetMinMembers(p.Ask.Key, r.doc.jobMinimum(p.Ask.Key))
 	}
 	if err != nil || d.Outcome == victims.Waits || then == ThenLeave {
 		return err
 	}
-	if err := r.startMoved(m); err != nil {
+	if err := r.startMoved(p); err != nil {
 		return err
 	}
 	for _, v := range p.Victims {
@@ -371,7 +368,7 @@ func (r *runner) jobResult(i int, d *victims.Decision) Result {
 	}
 	proven := p.Proof == victims.ProofCost
 	result.Proven, result.Proof = &proven, Proof(p.Proof.String())
-	result.Overrun, result.OwnLeaf = p.Cost.Overrun, p.WithinQueue
+	result.Overrun, result.OwnLeaf, result.Moves = p.Cost.Overrun, p.WithinQueue, movesOf(p)
 	result.Placements = make(map[string]string)
 	for _, at := range p.Places {
 		result.Placements[p.Ask.Members[at.Member].Key] = r.cluster.Node(at.Node).Name

@@ -110,6 +110,7 @@ func (j *Judged) breaks(v victims.Violation) {
 func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
 	var planner victims.Planner
 	r.setPlanner(&planner)
+	planner.Moves = ""
 	planner.Filter = func(q *victims.Question) bool { return q.Node == plan.Places[0].Node }
 	planner.Blockers, planner.Exempt = r.planner.Blockers, p.sparesOthers
 	var d victims.Decision

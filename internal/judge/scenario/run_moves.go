@@ -5,8 +5,6 @@ package scenario
 import (
 	"fmt"
 
-	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -39,11 +37,6 @@ func (m *movers) mark(task *victims.Task, t *Task) {
 	task.Movable, task.Class = true, class
 }
 
-// moveOptions returns for whom tasks may move.
-func (r *runner) moveOptions() moves.Options {
-	return moves.Options{Any: r.doc.Options.Moves == movesAny, MaxMoved: r.doc.Options.MaxMoved}
-}
-
 // aimMovers lets movers run on the nodes that they select, beside those who hold none of
 // their ports; asks and members as the functions of the planner say.
 func (r *runner) aimMovers(p *victims.Planner) {
@@ -70,23 +63,6 @@ func (r *runner) filterMovers(filter func(*victims.Question) bool) func(*victims
 	}
 }
 
-// decideWithMoves decides an ask, and says who moves for it.
-func (r *runner) decideWithMoves(asked *Asked, ask *victims.Ask) (err error) {
-	m := moves.Planner{Asks: &r.planner, Options: r.moveOptions()}
-	asked.Moves, err = m.Decide(&asked.Decision, ask, r.now)
-	return err
-}
-
-// decideJob decides a job, and who moves for it if tasks may.
-func (r *runner) decideJob(placed *Placed, p *jobs.Planner, job *victims.Ask) (err error) {
-	if !r.doc.Options.moves() {
-		return p.Decide(&placed.Decision, job, r.now)
-	}
-	m := moves.Planner{Jobs: p, Options: r.moveOptions()}
-	placed.Moves, err = m.DecideJob(&placed.Decision, job, r.now)
-	return err
-}
-
 // portsOf returns the ports of a task or a grant.
 func (r *runner) portsOf(key string, tag uint64) []string {
 	if tag > 0 {
@@ -96,9 +72,9 @@ func (r *runner) portsOf(key string, tag uint64) []string {
 }
 
 // startMoved has those who move run where they go, under their new keys.
-func (r *runner) startMoved(p *moves.Plan) error {
+func (r *runner) startMoved(p *victims.Plan) error {
 	for i := range p.Moves {
-		old, key := p.Moves[i].Key, p.Moves[i].Ask.Key
+		old, key := p.Moves[i].Key, p.Moves[i].Grant
 		policy := r.policies[old]
 		if err := r.remove(old); err != nil {
 			return err
@@ -112,13 +88,13 @@ func (r *runner) startMoved(p *moves.Plan) error {
 }
 
 // movesOf returns the nodes to which tasks move, by their keys.
-func (r *runner) movesOf(p *moves.Plan) map[string]string {
+func movesOf(p *victims.Plan) map[string]string {
 	if len(p.Moves) == 0 {
 		return nil
 	}
 	to := make(map[string]string)
 	for i := range p.Moves {
-		to[p.Moves[i].Key] = r.cluster.NodeName(p.Moves[i].To)
+		to[p.Moves[i].Key] = p.Moves[i].ToName
 	}
 	return to
 }

@@ -15,11 +15,10 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// The laws about moves are those of package moves: in a random state, the plans with moves
+// The laws about moves are those of the library: in a random state, the plans with moves
 // that are lawful here, and in which nobody moves in vain, are those that its auditor finds
 // nothing to say against.
 func TestMovesOfTheLibrary_Laws(t *testing.T) { law.Check3000(t, propertyMoveLaws) }
@@ -162,42 +161,41 @@ func (a *question) anyMoves(task int, do func()) {
 	}
 }
 
-// lawfulMoves reports whether package moves has nothing to say against a plan.
+// lawfulMoves reports whether the library has nothing to say against a plan.
 func (l *library) lawfulMoves(t *rapid.T, q *question, set uint64) bool {
 	own := Never.ofLibrary()
 	if q.second {
 		own = q.own.ofLibrary()
 	}
 	l.auditor.WithinQueue, l.auditor.Scarce = own, q.scarce()
-	a := moves.Auditor{
-		Asks:    &l.auditor,
-		Jobs:    &victims.Auditor{Cluster: l.auditor.Cluster, Options: victims.Options{WithinQueue: own, Scarce: q.scarce(), ByPriority: q.byPriority}},
-		Options: q.Rules.ofLibrary(),
-	}
-	var moved moves.Plan
+	o := victims.Options{WithinQueue: own, Scarce: q.scarce(), Moves: q.Rules.ofLibrary()}
+	var moved []victims.Move
 	for _, i := range numbers(q.movers) {
 		n := q.there.of([]int{i})[0]
-		ask := l.ask(q.world, i)
-		ask.Key, ask.Job = ask.Key+"+", jobOf(q.Tasks[i].Job)
-		moved.Moves = append(moved.Moves, moves.Move{
-			Task: l.task(t, i), Key: strconv.Itoa(i), From: victims.NodeID(1 + q.place[i]), To: victims.NodeID(1 + n), Ask: ask,
+		moved = append(moved, victims.Move{
+			Task: l.task(t, i), Key: strconv.Itoa(i), From: victims.NodeID(1 + q.place[i]), To: victims.NodeID(1 + n), Grant: strconv.Itoa(i) + "+",
 		})
 	}
 	stops := l.victims(t, set)
 	if q.job > 0 {
 		p := l.jobPlan(q)
-		p.Victims = stops
-		return a.AuditJob(&moved, &p, time.Unix(0, 0)) == nil
+		p.Victims, p.Moves = stops, moved
+		o.ByPriority = q.byPriority
+		return (&victims.Auditor{Cluster: l.auditor.Cluster, Options: o}).Audit(nil, &victims.Decision{Plan: p}, time.Unix(0, 0)) == nil
 	}
-	p := victims.Plan{Ask: l.ask(q.world, q.ask), Places: []victims.Place{{Node: victims.NodeID(1 + q.there.of([]int{q.ask})[0])}}, Victims: stops}
-	return a.Audit(&moved, &p, time.Unix(0, 0)) == nil
+	p := victims.Plan{
+		Ask: l.ask(q.world, q.ask), Places: []victims.Place{{Node: victims.NodeID(1 + q.there.of([]int{q.ask})[0])}}, Victims: stops, Moves: moved,
+	}
+	l.auditor.Moves = o.Moves
+	defer func() { l.auditor.Moves = "" }()
+	return l.auditor.Audit(nil, &victims.Decision{Plan: p}, time.Unix(0, 0)) == nil
 }
 
-func (r *Rules) ofLibrary() moves.Options {
-	return moves.Options{Any: r.Moves == MovesAny}
+func (r *Rules) ofLibrary() victims.Moves {
+	return map[Moves]victims.Moves{MovesEntitled: victims.MovesEntitled, MovesAny: victims.MovesAny}[r.Moves]
 }
 
-// What package moves plans is among the steps here. It plans for an ask if there is any; for
+// What the library plans is among the steps here. It plans for an ask if there is any; for
 // jobs it does not look for all.
 func TestMovesOfTheLibrary(t *testing.T) {
 	moved := 0
@@ -234,54 +232,38 @@ func planWithMoves(t *rapid.T) int {
 	return len(got.Movers)
 }
 
-// decide returns what package moves plans, or false if it refuses.
+// decide returns what the library plans, or false if it refuses.
 func (l *library) decide(t *rapid.T, q *question) (s Step, ok bool) {
 	c, rules := l.auditor.Cluster, l.auditor.Options
 	rules.WithinQueue, rules.Scarce = q.own.ofLibrary(), q.scarce()
 	rules.ByPriority = q.byPriority
-	p := moves.Planner{
-		Asks:    &victims.Planner{Cluster: c, Options: rules},
-		Jobs:    &jobs.Planner{Cluster: c, Options: rules},
-		Options: q.Rules.ofLibrary(),
-	}
-	var (
-		plan    moves.Plan
-		err     error
-		stops   []victims.Victim
-		outcome victims.Outcome
-	)
+	rules.Moves = q.Rules.ofLibrary()
+	p := jobs.Planner{Cluster: c, Options: rules}
+	var ask victims.Ask
 	if q.job > 0 {
-		job := l.job(q)
-		var d victims.Decision
-		plan, err = p.DecideJob(&d, &job, time.Unix(0, 0))
-		outcome, stops = d.Outcome, d.Plan.Victims
-		for _, at := range d.Plan.Places {
-			if !at.Extra { // the others start in free room, later
-				s.Tasks = append(s.Tasks, number(t, at.Key))
-				s.Nodes = append(s.Nodes, int(at.Node)-1)
-			}
-		}
+		ask = l.job(q)
 	} else {
-		ask := l.ask(q.world, q.ask)
-		var d victims.Decision
-		plan, err = p.Decide(&d, &ask, time.Unix(0, 0))
-		outcome, stops = d.Outcome, d.Plan.Victims
-		for _, at := range d.Plan.Places {
-			s.Tasks, s.Nodes = []int{q.ask}, []int{int(at.Node) - 1}
-		}
+		ask = l.ask(q.world, q.ask)
 	}
-	if err != nil {
+	var d victims.Decision
+	if err := p.Decide(&d, &ask, time.Unix(0, 0)); err != nil {
 		t.Fatal(err)
 	}
+	for _, at := range d.Plan.Places {
+		if !at.Extra { // the others start in free room, later
+			s.Tasks, s.Nodes = append(s.Tasks, number(t, at.Key)), append(s.Nodes, int(at.Node)-1)
+		}
+	}
+	stops := d.Plan.Victims
 	for _, v := range stops {
 		s.Victims = append(s.Victims, number(t, v.Key))
 	}
 	slices.Sort(s.Victims)
-	for i := range plan.Moves {
-		s.Movers = append(s.Movers, number(t, plan.Moves[i].Key))
-		s.To = append(s.To, int(plan.Moves[i].To)-1)
+	for i := range d.Plan.Moves {
+		s.Movers = append(s.Movers, number(t, d.Plan.Moves[i].Key))
+		s.To = append(s.To, int(d.Plan.Moves[i].To)-1)
 	}
-	return s, outcome != victims.Refused
+	return s, d.Outcome != victims.Refused
 }
 
 func number(t *rapid.T, key string) int {

@@ -16,7 +16,6 @@ import (
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -142,16 +141,16 @@ func (c *Contrast) count(run *scenario.Run, of func(queue string) *Ledger) {
 		}
 		asker := of(moment.Queue(run, s))
 		var gone []victims.Task
-		var moved []moves.Move
+		var moved []victims.Move
 		switch {
 		case s.Asked != nil:
-			gone, moved = s.Asked.Victims, s.Asked.Moves.Moves
+			gone, moved = s.Asked.Victims, s.Asked.Decision.Plan.Moves
 			if s.Result.Outcome != refusedWord {
 				asker.Placed++
 				asker.Gets.addVector(schema, s.Asked.Decision.Plan.Ask.Size)
 			}
 		case s.Placed != nil:
-			gone, moved = s.Placed.Victims, s.Placed.Moves.Moves
+			gone, moved = s.Placed.Victims, s.Placed.Decision.Plan.Moves
 			for _, at := range s.Placed.Decision.Plan.Places {
 				asker.Placed++
 				asker.Gets.addVector(schema, s.Placed.Decision.Plan.Ask.Members[at.Member].Size)
@@ -165,7 +164,7 @@ func (c *Contrast) count(run *scenario.Run, of func(queue string) *Ledger) {
 			t.Gives.addVector(schema, gone[i].Size)
 		}
 		for i := range moved {
-			of(tree.Path(moved[i].Ask.Queue)).Moved++
+			of(moved[i].Path).Moved++
 		}
 	}
 }

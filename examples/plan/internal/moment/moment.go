@@ -50,7 +50,7 @@ func Take(text scenario.Text, request int) ([]byte, error) {
 func Scene(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 	s := &snapshot.Scene{
 		Name: fmt.Sprintf("%s, request %d", doc.Name, m.Request), Note: doc.Note,
-		Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Quotas: m.Quotas, Enforcer: m.Enforcer, Moves: m.Moves,
+		Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Quotas: m.Quotas, Enforcer: m.Enforcer,
 		Ends: func(id victims.TaskID) (time.Time, bool) {
 			end, known := m.Ends[m.Planner.Cluster.Key(id)]
 			return end, known

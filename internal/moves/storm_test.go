@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -41,30 +40,30 @@ func propertyCalm(t *rapid.T) {
 			waiting = append(waiting, a)
 		}
 	}
-	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
-	p.Any = rapid.Bool().Draw(t, "any")
+	p := planner(c)
+	p.Moves = rapid.SampledFrom([]victims.Moves{victims.MovesEntitled, victims.MovesAny}).Draw(t, "moves")
 	world.LetMove(c, 0, nil)
 	for key, s := range states(c) {
 		if s != victims.Running { // what is leaving is gone soon
 			require.NoError(t, c.RemoveTask(key))
 		}
 	}
-	var d decision
+	var d victims.Decision
 	for range 40 {
 		if len(waiting) == 0 {
 			return
 		}
 		i := rapid.IntRange(0, len(waiting)-1).Draw(t, "ask")
 		ask := waiting[i]
-		require.NoError(t, d.make(&p, &ask, world.Epoch))
+		require.NoError(t, p.Decide(&d, &ask, world.Epoch))
 		if d.Outcome == victims.Refused {
 			continue
 		}
 		phi, placed := potential(c), c.TaskLen()
-		change := d.change()
+		change := d.Change()
 		require.NoError(t, c.ApplyChange(change))
 		waiting = append(waiting[:i:i], waiting[i+1:]...)
-		for _, v := range d.Decision.Plan.Victims {
+		for _, v := range d.Plan.Victims {
 			task := c.Task(v.Task)
 			waiting = append(waiting, victims.Ask{
 				Key: task.Key, Application: task.Application, Queue: task.Queue, Size: task.Size, Priority: task.Priority,
@@ -73,17 +72,21 @@ func propertyCalm(t *rapid.T) {
 		for _, v := range change.Victims {
 			require.NoError(t, c.RemoveTask(v.Key))
 		}
+		for _, m := range change.Moves {
+			require.NoError(t, c.RemoveTask(m.Key))
+			require.NoError(t, c.Start(m.Grant, world.Epoch))
+		}
 		for _, g := range change.Places {
 			require.NoError(t, c.Start(g.Ask.Key, world.Epoch))
 		}
 		switch {
-		case len(d.Decision.Plan.Victims) > 0:
+		case len(d.Plan.Victims) > 0:
 			require.Greater(t, potential(c), phi)
 			histories["stops"]++
 		default:
 			require.GreaterOrEqual(t, potential(c), phi)
 			require.Equal(t, placed+1, c.TaskLen())
-			if len(d.Moves) > 0 {
+			if len(d.Plan.Moves) > 0 {
 				histories["moves"]++
 			}
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package moves_test
+package jobs_test
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -60,67 +59,94 @@ func newChoice(t *testing.T) *choice {
 
 var optionsNow = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// said tells outcome, reason and victims, and the proof if that is what changes.
-func (x *choice) said(o victims.Outcome, reason string, list []victims.Victim, proof victims.Proof) string {
+// said tells outcome, reason, victims and who moves, and the proof if that is what changes, or what
+// is wrong.
+func (x *choice) said(d *victims.Decision, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	p := &d.Plan
 	var keys []string
-	if !x.proofs {
-		proof = victims.NoProof
+	for i := range p.Victims {
+		keys = append(keys, p.Victims[i].Key)
 	}
-	for i := range list {
-		keys = append(keys, list[i].Key)
+	text := fmt.Sprint(d.Outcome, d.Refusal.Reason, keys, len(p.Moves))
+	if x.proofs {
+		text += p.Proof.String()
 	}
-	return fmt.Sprint(o, reason, keys, proof)
+	return text
 }
 
 // ways are those in which something is decided: an ask, a gang of one and of two, several asks,
-// and an ask for which tasks may move.
-var ways = map[string]func(t *testing.T, x *choice, o victims.Options) string{
-	"ask": func(t *testing.T, x *choice, o victims.Options) string {
+// and an ask and a gang for which tasks may move.
+var ways = map[string]func(x *choice, o victims.Options) string{
+	"ask": func(x *choice, o victims.Options) string {
 		var d victims.Decision
-		require.NoError(t, (&victims.Planner{Cluster: x.c, Options: o}).Decide(&d, &x.ask, optionsNow))
-		return x.said(d.Outcome, d.Refusal.Reason, d.Plan.Victims, d.Plan.Proof)
+		return x.said(&d, (&victims.Planner{Cluster: x.c, Options: o}).Decide(&d, &x.ask, optionsNow))
 	},
-	"gang of one": func(t *testing.T, x *choice, o victims.Options) string { return x.gang(t, o, 1) },
-	"gang":        func(t *testing.T, x *choice, o victims.Options) string { return x.gang(t, o, 2) },
-	"together": func(t *testing.T, x *choice, o victims.Options) string {
+	"gang of one": func(x *choice, o victims.Options) string { return x.decide(o, 1) },
+	"gang":        func(x *choice, o victims.Options) string { return x.decide(o, 2) },
+	"together": func(x *choice, o victims.Options) string {
 		asks := []victims.Ask{x.ask, x.ask}
 		asks[1].Key = "ask-2"
 		all, err := (&jobs.Planner{Cluster: x.c, Options: o}).DecideAll(nil, asks, optionsNow)
-		require.NoError(t, err)
+		if err != nil {
+			return err.Error()
+		}
 		text := ""
 		for i := range all {
 			if d := &all[i]; d.Outcome == victims.Refused {
 				text += d.Refusal.Reason
 			} else {
-				text += x.said(d.Outcome, "", d.Plan.Victims, d.Plan.Proof)
+				text += x.said(d, nil)
 			}
 		}
 		return text
 	},
-	"move": func(t *testing.T, x *choice, o victims.Options) string {
-		p := moves.Planner{Asks: &victims.Planner{Cluster: x.c, Options: o}}
-		var d victims.Decision
-		plan, err := p.Decide(&d, &x.ask, optionsNow)
-		require.NoError(t, err)
-		return x.said(d.Outcome, d.Refusal.Reason, d.Plan.Victims, d.Plan.Proof) + fmt.Sprint(len(plan.Moves))
+	"move": func(x *choice, o victims.Options) string {
+		o.Moves = cmp.Or(o.Moves, victims.MovesEntitled)
+		return x.decide(o, 0)
+	},
+	"move, gang": func(x *choice, o victims.Options) string {
+		o.Moves = cmp.Or(o.Moves, victims.MovesEntitled)
+		return x.decide(o, 2)
 	},
 }
 
-func (x *choice) gang(t *testing.T, o victims.Options, members int) string {
-	job := x.ask
-	job.Key = "gang"
+// decide decides the ask, with so many members.
+func (x *choice) decide(o victims.Options, members int) string {
+	ask := x.ask
 	for i := range members {
-		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("m", i)})
+		ask.Key = "gang"
+		ask.Members = append(ask.Members, victims.Member{Key: fmt.Sprint("m", i)})
 	}
 	var d victims.Decision
-	require.NoError(t, (&jobs.Planner{Cluster: x.c, Options: o}).Decide(&d, &job, optionsNow))
-	return x.said(d.Outcome, d.Refusal.Reason, d.Plan.Victims, d.Plan.Proof)
+	return x.said(&d, (&jobs.Planner{Cluster: x.c, Options: o}).Decide(&d, &ask, optionsNow))
+}
+
+// letMove lets all tasks move, the lent ones as a gang if they are to, to as many nodes more. The
+// ask wants a whole node.
+func (x *choice) letMove(t *testing.T, gang bool) {
+	x.ask.Size = amount(4)
+	for i := range 6 {
+		_, err := x.c.AddNode(&victims.Node{Name: fmt.Sprint("more", i), Capacity: amount(1 + int64(i%2)*2)})
+		require.NoError(t, err)
+	}
+	for id := range x.c.Tasks() {
+		task := x.c.Task(id)
+		if task.Movable = true; gang && task.Queue != x.want {
+			task.Job = "lent"
+		}
+		_, err := x.c.SetTask(&task)
+		require.NoError(t, err)
+	}
+	require.NoError(t, x.c.SetMinMembers("lent", 3))
 }
 
 // Every option has its effect on asks, gangs, several asks and moves. Those of quotas have theirs
 // in package quota.
 func TestOptions_HoldForAll(t *testing.T) {
-	all := []string{"ask", "gang of one", "gang", "together", "move"}
+	all := []string{"ask", "gang of one", "gang", "together", "move", "move, gang"}
 	node := func(x *choice, n victims.NodeID) string { return x.c.NodeName(n) }
 	tests := map[string]struct {
 		ways []string
@@ -133,7 +159,7 @@ func TestOptions_HoldForAll(t *testing.T) {
 		}},
 		"Scarce":         {all, func(x *choice, o *victims.Options) { o.Scarce = new(resources.Mask) }},
 		"StrictPriority": {all, func(x *choice, o *victims.Options) { o.StrictPriority = true }},
-		"ByPriority":     {[]string{"gang of one", "gang", "together"}, func(x *choice, o *victims.Options) { o.ByPriority = true }},
+		"ByPriority":     {[]string{"gang of one", "gang", "together", "move", "move, gang"}, func(x *choice, o *victims.Options) { o.ByPriority = true }},
 		"VictimsOnNode": {all, func(x *choice, o *victims.Options) {
 			// There is a free node, the only one that is large enough, and no headroom.
 			_, err := x.c.AddNode(&victims.Node{Name: "n4", Capacity: amount(10)})
@@ -170,8 +196,17 @@ func TestOptions_HoldForAll(t *testing.T) {
 		"Predicate": {all, func(x *choice, o *victims.Options) {
 			o.Predicate = func(q *victims.Question) bool { return node(x, q.Node) != "n2" && q.Member != nil && q.Ask != nil }
 		}},
-		"Admit": {[]string{"gang of one", "gang", "together"}, func(x *choice, o *victims.Options) {
+		"Admit": {[]string{"gang of one", "gang", "together", "move", "move, gang"}, func(x *choice, o *victims.Options) {
 			o.Admit = func(dst resources.Vector, _ *victims.Admission) (resources.Vector, bool) { return dst, true }
+		}},
+		"Moves": {all, func(x *choice, o *victims.Options) {
+			require.NoError(t, x.c.SetGuaranteed(x.want, resources.Limit{}))
+			x.letMove(t, false)
+			o.Moves = victims.MovesAny
+		}},
+		"MaxMoved": {[]string{"move", "move, gang"}, func(x *choice, o *victims.Options) {
+			x.letMove(t, true)
+			o.MaxMoved = 1
 		}},
 		"Stop": {all, func(x *choice, o *victims.Options) {
 			x.proofs = true
@@ -195,7 +230,7 @@ func TestOptions_HoldForAll(t *testing.T) {
 			test.set(with, &o)
 			without := newChoice(t)
 			test.set(without, new(victims.Options))
-			require.NotEqual(t, ways[way](t, without, victims.Options{}), ways[way](t, with, o), "%s: %s", way, f.Name)
+			require.NotEqual(t, ways[way](without, victims.Options{}), ways[way](with, o), "%s: %s", way, f.Name)
 		}
 	}
 }

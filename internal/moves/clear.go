@@ -5,6 +5,7 @@ package moves
 import (
 	"cmp"
 	"container/heap"
+	"iter"
 	"slices"
 	"strings"
 
@@ -17,16 +18,18 @@ import (
 // A found set of movers makes room for one member.
 type foundSet struct {
 	node  victims.NodeID
-	moves []Move
+	moves []victims.Move
 	cost  cost.Total
 }
 
 func (f foundSet) compare(g foundSet) int {
-	return cmp.Or(
-		slices.Compare(f.cost.Levels[:], g.cost.Levels[:]), f.cost.Work.Compare(g.cost.Work),
-		f.cost.Excess.Compare(g.cost.Excess), cmp.Compare(f.node, g.node),
-	)
+	return cmp.Or(order.CompareTotals(&f.cost, &g.cost), cmp.Compare(f.node, g.node))
 }
+
+// order is that of costs of movers: those that opted out, how many, the work that they lose, and
+// what they free beyond what is lacking. They count after who stops, and before work and excess
+// of those who stop.
+var order = cost.Order{Count: 1}
 
 // byLack has nodes on which something lacks room, those on which it lacks least first.
 // They are sorted as far as they are asked for: behind a heap, the first one last.
@@ -59,7 +62,7 @@ func (b *byLack) at(i int) *shortNode {
 }
 
 // listNear lists those of some nodes on which a member lacks something beside a packing.
-func (s *search) listNear(hosts []victims.NodeID, m *member, p *packing) {
+func (s *Search) listNear(hosts []victims.NodeID, m *victims.Member, p *packing) {
 	nodes := s.near.nodes[:0]
 	for _, n := range hosts {
 		if s.meter.Pay(hostWork); s.meter.Over() {
@@ -76,7 +79,7 @@ func (s *search) listNear(hosts []victims.NodeID, m *member, p *packing) {
 // sets lists the cheapest sets of movers that make room for a member by themselves, each on a
 // near node. Once there is one, no more is looked at than one of so many parts of the budget,
 // and of the tasks.
-func (s *search) sets(m *member, p *packing, parts int) (sets []foundSet) {
+func (s *Search) sets(m *victims.Member, p *packing, parts int) (sets []foundSet) {
 	looked, tasks := 0, fewTasks/max(len(s.members), 1)
 	s.parts = int64(parts)
 	floor := s.meter.Left - s.meter.Left/s.parts
@@ -109,7 +112,7 @@ func (s *search) sets(m *member, p *packing, parts int) (sets []foundSet) {
 // clear finds the cheapest movers that make room for a member on a node that takes it, and
 // places for them beside what a packing has given away, which stays as it is. Sets that cost
 // more than most are not looked for.
-func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cost.Total) (f foundSet, ok bool) {
+func (s *Search) clear(n victims.NodeID, m *victims.Member, p *packing, most *cost.Total) (f foundSet, ok bool) {
 	f.node, s.looked = n, 0
 	lack := s.lack(n, m, p)
 	if lack == nil {
@@ -117,7 +120,7 @@ func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cost.Total
 	}
 	// Of a gang that moves, nobody goes to a node that is freed.
 	s.meter.Pay(lookWork + int64(len(p.moves))/8)
-	if slices.ContainsFunc(p.moves, func(v Move) bool { return v.To == n && s.bound(v.Ask.Job) }) {
+	if slices.ContainsFunc(p.moves, func(v victims.Move) bool { return v.To == n && s.bound(s.jobOf(&v)) }) {
 		return f, false
 	}
 	on := s.unitsOn(n)
@@ -140,7 +143,7 @@ func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cost.Total
 
 // useful lists the units that have something of what is lacking and are not moving yet. If they
 // are very many, those with most of that come first.
-func (s *search) useful(units []unit, lack resources.Vector, p *packing) (some []unit) {
+func (s *Search) useful(units []unit, lack resources.Vector, p *packing) (some []unit) {
 	for i := range units {
 		s.meter.Pay(coverWork)
 		if u := &units[i]; !p.moving[u.tasks[0]] && resources.Positive(u.size)&resources.Positive(lack) != 0 {
@@ -154,8 +157,9 @@ func (s *search) useful(units []unit, lack resources.Vector, p *packing) (some [
 	return some
 }
 
-// try finds the cheapest of some units that make room on a node, and places for them.
-func (s *search) try(stated []unit, n victims.NodeID, p *packing) (moves []Move, ok bool) {
+// try finds the cheapest of some units that make room on a node, and places for them beside a
+// packing, which stays as it is.
+func (s *Search) try(stated []unit, n victims.NodeID, p *packing) (moves []victims.Move, ok bool) {
 	for drop := 1; len(stated) > 0 && !s.meter.Over(); drop *= 2 {
 		// A part of the budget, so that something is left for other nodes and members.
 		aside := s.meter.Left - s.meter.Left/(nodeParts*s.parts)
@@ -165,7 +169,13 @@ func (s *search) try(stated []unit, n victims.NodeID, p *packing) (moves []Move,
 		if !s.found.Found {
 			return nil, false
 		}
-		if moves, ok = s.give(stated, p, n); ok {
+		chosen, before := []unit(nil), len(p.moves)
+		for _, i := range s.found.Units {
+			chosen = append(chosen, stated[i])
+		}
+		if p.clearing = n; p.all(chosen) {
+			moves = slices.Clone(p.moves[before:])
+			p.cut(before)
 			return moves, true
 		}
 		stated = s.leaveOut(stated, drop)
@@ -175,10 +185,10 @@ func (s *search) try(stated []unit, n victims.NodeID, p *packing) (moves []Move,
 }
 
 // pose makes the problem of a node, and reports whether its units could have all that is lacking.
-func (s *search) pose(stated []unit, lack resources.Vector, most *cost.Total) bool {
+func (s *Search) pose(stated []unit, lack resources.Vector, most *cost.Total) bool {
 	problem := &s.problem
 	*problem = units.Problem{
-		Units: problem.Units[:0], Needs: append(problem.Needs[:0], lack), Order: cost.Order{Count: 1},
+		Units: problem.Units[:0], Needs: append(problem.Needs[:0], lack), Order: order,
 		Wanted: lack, Capacity: s.capacity, Limit: most,
 		// All movers together have to fit what is free.
 		Bounds: append(problem.Bounds[:0], units.Bound{Room: resources.Limit{Value: s.rooms, Defined: resources.Positive(s.capacity)}}),
@@ -187,70 +197,51 @@ func (s *search) pose(stated []unit, lack resources.Vector, most *cost.Total) bo
 	for i := range stated {
 		s.meter.Pay(coverWork)
 		s.all = resources.Add(s.all, s.all, stated[i].size)
-		problem.Units = append(problem.Units, s.coverUnit(&stated[i]))
+		u := &stated[i]
+		problem.Units = append(problem.Units, units.Unit{
+			Key: s.c.Key(u.tasks[0]), Size: u.size, Needs: s.need[:], Bounds: s.need[:], Work: u.lost,
+			Levels: cost.Levels{int64(u.optedOut), int64(len(u.tasks))},
+		})
 	}
 	return resources.Fits(lack, s.all)
 }
 
 // sortUnits sorts units by what they have of a capacity, the largest first.
-func (s *search) sortUnits(units []unit, capacity resources.Vector) {
-	keyed := make([]sizedUnit, len(units))
-	for i, u := range units {
-		s.meter.Pay(sortWork)
-		keyed[i] = sizedUnit{u, resources.DominantShare(inTypes(u.size, capacity), capacity)}
-	}
-	slices.SortFunc(keyed, func(a, b sizedUnit) int {
-		return cmp.Or(b.share.Compare(a.share), strings.Compare(s.c.Key(a.tasks[0]), s.c.Key(b.tasks[0])))
+func (s *Search) sortUnits(units []unit, capacity resources.Vector) {
+	s.pay(len(units), sortWork)
+	slices.SortFunc(units, func(a, b unit) int {
+		x, y := shareIn(a.size, capacity), shareIn(b.size, capacity)
+		return cmp.Or(y.Compare(x), strings.Compare(s.c.Key(a.tasks[0]), s.c.Key(b.tasks[0])))
 	})
-	for i := range keyed {
-		units[i] = keyed[i].unit
-	}
 }
 
-type sizedUnit struct {
-	unit
-	share resources.Share
-}
-
-// give has the units that the worker has found leave a node, finds them places beside a
-// packing, and takes both back.
-func (s *search) give(stated []unit, p *packing, n victims.NodeID) (moves []Move, ok bool) {
-	var chosen []unit
-	for _, i := range s.found.Units {
-		chosen = append(chosen, stated[i])
+// shareIn returns what some amounts are of a capacity, in its types.
+func shareIn(size, capacity resources.Vector) (most resources.Share) {
+	for t := range resources.Positive(capacity).All() {
+		if share := (resources.Share{Amount: max(size.At(t), 0), Of: capacity[t]}); share.Compare(most) > 0 {
+			most = share
+		}
 	}
-	before := len(p.moves)
-	if p.clearing = n; !p.all(chosen) {
-		return nil, false
-	}
-	moves = slices.Clone(p.moves[before:])
-	p.cut(before)
-	return moves, true
+	return most
 }
 
 // leaveOut takes some units out of the problem, the largest first of those that the worker has
 // found, and then of all: they are the hardest to place. There are twice as many each time, so
 // that a node is not searched as often as it has tasks.
-func (s *search) leaveOut(stated []unit, drop int) []unit {
-	found, order := make([]bool, len(stated)), make([]int, len(stated))
+func (s *Search) leaveOut(stated []unit, drop int) []unit {
+	first, all := make([]int, len(stated)), make([]int, len(stated)) // those found are before all others
 	for _, i := range s.found.Units {
-		found[i] = true
+		first[i] = -1
 	}
-	for i := range order {
-		s.meter.Pay(sortWork)
-		order[i] = i
+	for i := range all {
+		all[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		if found[i] != found[j] {
-			if found[i] {
-				return -1
-			}
-			return 1
-		}
+	s.pay(len(all), sortWork)
+	slices.SortFunc(all, func(i, j int) int {
 		x, y := &stated[i], &stated[j]
-		return cmp.Or(s.share(y.size).Compare(s.share(x.size)), strings.Compare(s.c.Key(x.tasks[0]), s.c.Key(y.tasks[0])))
+		return cmp.Or(first[i]-first[j], s.share(y.size).Compare(s.share(x.size)), strings.Compare(s.c.Key(x.tasks[0]), s.c.Key(y.tasks[0])))
 	})
-	stay := slices.Sorted(slices.Values(order[min(drop, len(order)):]))
+	stay := slices.Sorted(slices.Values(all[min(drop, len(all)):]))
 	for to, i := range stay {
 		stated[to], s.problem.Units[to] = stated[i], s.problem.Units[i]
 	}
@@ -258,10 +249,47 @@ func (s *search) leaveOut(stated []unit, drop int) []unit {
 	return stated[:len(stay)]
 }
 
-// coverUnit returns a unit for package units.
-func (s *search) coverUnit(u *unit) units.Unit {
-	return units.Unit{
-		Key: s.c.Key(u.tasks[0]), Size: u.size, Needs: s.need[:], Bounds: s.need[:], Work: u.lost,
-		Levels: cost.Levels{int64(u.optedOut), int64(len(u.tasks))},
+// listHosts appends those of some nodes that take a member.
+func (s *Search) listHosts(dst []victims.NodeID, nodes iter.Seq[victims.NodeID], m *victims.Member) []victims.NodeID {
+	for n := range nodes {
+		if s.meter.Pay(hostWork); s.meter.Over() {
+			break
+		}
+		if s.takes(n, m) {
+			dst = append(dst, n)
+		}
 	}
+	return dst
+}
+
+// settle gives each member a node of an area: the first with room, or one that is cheap to
+// clear. Nodes are listed once for members that are alike.
+func (s *Search) settle(area []victims.NodeID, p *packing) bool {
+	roomy := 0 // hosts before it have no room
+	listed := false
+	for i := range s.members {
+		m := &s.members[i]
+		if i == 0 || m.Class != s.members[i-1].Class || !resources.Equal(m.Size, s.members[i-1].Size) {
+			s.hosts = s.listHosts(s.hosts[:0], slices.Values(area), m)
+			roomy, listed = 0, false
+		}
+		for ; roomy < len(s.hosts) && s.lack(s.hosts[roomy], m, p) != nil; roomy++ {
+			s.meter.Pay(hostWork)
+		}
+		if roomy < len(s.hosts) {
+			p.seat(s.hosts[roomy], m.Size)
+			continue
+		}
+		if !listed {
+			s.listNear(s.hosts, m, p)
+			listed = true
+		}
+		sets := s.sets(m, p, 1+len(s.members)-i)
+		if len(sets) == 0 {
+			return false
+		}
+		p.put(sets[0].moves)
+		p.seat(sets[0].node, m.Size)
+	}
+	return true
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package moves_test
+package jobs_test
 
 import (
 	"fmt"
 	"time"
 
-	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -14,7 +14,7 @@ import (
 
 // Two teams share two nodes of eight GPUs. A small task of b on each node keeps a from a whole
 // one. Both teams are within what they are guaranteed, so nobody may be stopped. One moves.
-func Example() {
+func ExamplePlanner_moves() {
 	schema, _ := resources.NewSchema("gpu")
 	gpus := func(n int64) resources.Limit { return resources.Limit{Value: resources.Vector{n}, Defined: 1} }
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
@@ -41,22 +41,24 @@ func Example() {
 		}
 	}
 
-	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+	p := jobs.Planner{Cluster: c, Options: victims.Options{Moves: victims.MovesEntitled}}
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	var d victims.Decision
-	plan, err := p.Decide(&d, &victims.Ask{Key: "a1", Queue: a, Size: resources.Vector{8}}, now)
+	err = p.Decide(&d, &victims.Ask{Key: "a1", Queue: a, Size: resources.Vector{8}}, now)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Print(plan.Describe(c), d.Describe(c))
+	fmt.Print(d.Describe(c))
 
 	// Stop b1, start it again on n2 as "b1+", and start a1 once b1 has gone.
-	if err := c.ApplyChange(plan.AddTo(d.Change())); err != nil {
+	if err := c.Apply(&d); err != nil {
 		panic(err)
 	}
 	fmt.Println(c.RemoveTask("b1"), c.Start("b1+", now), c.Start("a1", now))
 	// Output:
-	// b1 moves from n1 to n2
-	// a1 (root.a, gpu=8) runs on n1 once those that move have gone
+	// a1 (root.a, gpu=8) runs on n1 once these have moved:
+	//   b1 moves from n1 to n2 (root.b, gpu=2)
+	//   cost: no victims, 1 move
+	//   no legal plan costs less
 	// <nil> <nil> <nil>
 }

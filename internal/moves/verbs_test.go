@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -34,12 +33,12 @@ func TestVerbs_Moves(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				c := townOf(t, 0, 8, 4, nodesOf(8, 4),
 					world.Task{Key: "mover", Queue: "root.b", Node: "n1", Size: gpu(4)}, world.Task{Key: "slow", Queue: "root.b", Node: "n1", Size: gpu(4)})
-				p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+				p := planner(c)
 				world.LetMove(c, 0, func(key string) bool { return key == "mover" })
 				d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(8)})
-				require.Len(t, d.Moves, 1)
-				require.Len(t, d.Decision.Plan.Victims, 1)
-				require.NoError(t, c.ApplyChange(d.change()))
+				require.Len(t, d.Plan.Moves, 1)
+				require.Len(t, d.Plan.Victims, 1)
+				require.NoError(t, c.Apply(&d))
 				require.Equal(t, [2]string{"n2", ""}, [2]string{movesTo(c, "mover"), movesTo(c, "slow")})
 				require.NoError(t, test.mover(c))
 				if saved {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -20,8 +20,8 @@ func TestAudit_EachLaw(t *testing.T) {
 	type judged struct {
 		w    *world.World
 		a    world.Ask
-		p    *moves.Planner
-		plan *moves.Plan
+		p    *jobs.Planner
+		plan *victims.Plan
 
 		minimums map[string]int
 		class    int
@@ -46,23 +46,23 @@ func TestAudit_EachLaw(t *testing.T) {
 			j.w.Root.Children[1].Properties = map[string]string{"preemption.policy": "disabled"}
 		}},
 		{"priority", func(j *judged) { task(j).Priority = 1 }},
-		{"priority", func(j *judged) { j.p.Asks.StrictPriority = true }},
+		{"priority", func(j *judged) { j.p.StrictPriority = true }},
 		{"exempt", func(j *judged) {
-			j.p.Asks.Exempt = func(*victims.Question) (time.Time, bool) { return time.Time{}, true }
+			j.p.Exempt = func(*victims.Question) (time.Time, bool) { return time.Time{}, true }
 		}},
 		{"max", func(j *judged) { j.w.Root.Children[1].Max, j.w.Root.Children[1].Guaranteed = gpu(1), gpu(1) }},
 		{"budget", func(j *judged) {
 			j.w.Budgets, task(j).Budgets = map[string]world.Budget{"p": {Hard: true}}, []string{"p"}
 		}},
 		{"filter", func(j *judged) {
-			j.p.Asks.Filter = func(q *victims.Question) bool { return q.Member.Class == 0 }
-			j.class, j.plan.Moves[0].Ask.Class = 1, 1
+			j.p.Filter = func(q *victims.Question) bool { return q.Member.Class == 0 }
+			j.class = 1
 		}},
 		{"schedulable", func(j *judged) { j.w.Nodes[1].Unschedulable = true }},
 		{"reserved", func(j *judged) { j.w.Nodes[1].ReservedFor = "x" }},
 		{"room", func(j *judged) { j.w.Nodes[1].Capacity = gpu(1) }},
 		{"blocker", func(j *judged) {
-			j.p.Asks.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+			j.p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 				if q.Ask.Key == "b1+" {
 					return append(dst, 1)
 				}
@@ -73,21 +73,19 @@ func TestAudit_EachLaw(t *testing.T) {
 			task(j).Job = "b"
 			j.w.Tasks = append(j.w.Tasks, world.Task{Key: "b2", Queue: "root.b", Node: "n2", Size: gpu(1), Job: "b"})
 			j.minimums = map[string]int{"b": 2}
-			j.plan.Moves[0].Ask.Job = "b"
 		}},
 		{"moved", func(j *judged) {
 			j.p.MaxMoved = 1
 			task(j).Size = gpu(9)
-			j.plan.Moves[0].Ask.Size = []int64{9}
 			j.w.Nodes[1].Capacity = gpu(9)
 		}},
 		{"trigger", func(j *judged) { j.w.Root.Children[0].Guaranteed = gpu(0) }},
 		{"trigger", func(j *judged) { j.w.Root.Children[0].Guaranteed = nil }},
-		{"", func(j *judged) { j.w.Root.Children[0].Guaranteed = nil; j.p.Any = true }},
+		{"", func(j *judged) { j.w.Root.Children[0].Guaranteed = nil; j.p.Moves = victims.MovesAny }},
 		{"known", func(j *judged) { j.plan.Moves[0].Key = "b9" }},
 		{"once", func(j *judged) { j.plan.Moves = append(j.plan.Moves, j.plan.Moves[0]) }},
 		{"node", func(j *judged) { j.plan.Moves[0].To = j.plan.Moves[0].From }},
-		{"placed", func(j *judged) { j.plan.Moves[0].Ask.Size = []int64{1} }},
+		{"placed", func(j *judged) { j.plan.Moves[0].Grant = "a1" }},
 		{"placed", func(j *judged) { // two movers, one grant
 			other := *task(j)
 			other.Key = "b2"
@@ -104,7 +102,7 @@ func TestAudit_EachLaw(t *testing.T) {
 			j.w.Nodes = append(j.w.Nodes, world.Node{Name: "n3", Capacity: gpu(4)})
 			m := j.plan.Moves[0]
 			m.Key, m.Task, m.From = "b2", m.Task+1, m.From+2
-			m.Ask.Key = "b2+"
+			m.Grant = "b2+"
 			j.plan.Moves = append(j.plan.Moves, m)
 		}},
 	} {
@@ -134,22 +132,19 @@ func TestAudit_EachLaw(t *testing.T) {
 				return c, ask
 			}
 			c, ask := build()
-			j.p = &moves.Planner{Asks: &victims.Planner{Cluster: c}}
+			p := planner(c)
+			j.p = &p
 			var d victims.Decision
-			plan, err := j.p.Decide(&d, &ask, world.Epoch)
-			require.NoError(t, err)
-			require.Len(t, plan.Moves, 1)
+			require.NoError(t, p.Decide(&d, &ask, world.Epoch))
+			require.Len(t, d.Plan.Moves, 1)
 
-			j.plan = &plan
+			j.plan = &d.Plan
 			test.change(&j)
 			c, ask = build()
 			d.Plan.Ask, d.Plan.Version = ask, c.Version()
-			auditor := moves.Auditor{
-				Asks:    &victims.Auditor{Cluster: c, Options: j.p.Asks.Options},
-				Options: j.p.Options,
-			}
+			auditor := victims.Auditor{Cluster: c, Options: p.Options}
 			var laws []string
-			for _, v := range auditor.Audit(&plan, &d.Plan, world.Epoch) {
+			for _, v := range auditor.Audit(nil, &d, world.Epoch) {
 				require.Equal(t, "ask", v.Of)
 				require.NotEmpty(t, v.String())
 				laws = append(laws, v.Law)
@@ -183,18 +178,17 @@ func TestAudit_PartOfGang(t *testing.T) {
 		ask, err := world.AskOf(c, &world.Ask{Key: "a1", Queue: "root.a", Size: gpu(4)})
 		require.NoError(t, err)
 		require.NoError(t, c.SetMinMembers("g", 3))
-		p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
-		p.Asks.VictimsOnNode = same
+		p := planner(c)
+		p.VictimsOnNode = same
 		world.LetMove(c, 0, func(key string) bool { return key == "b1" })
 		var d victims.Decision
-		plan, err := p.Decide(&d, &ask, world.Epoch)
-		require.NoError(t, err)
-		require.Equal(t, "b1 moves from n1 to n3\n", plan.Describe(c))
+		require.NoError(t, p.Decide(&d, &ask, world.Epoch))
+		require.Equal(t, "b1 moves from n1 to n3\n", said(&d))
 		require.Len(t, d.Plan.Victims, 3)
-		a := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Options: p.Asks.Options}, Options: p.Options}
-		require.Empty(t, a.Audit(&plan, &d.Plan, world.Epoch))
+		a := victims.Auditor{Cluster: c, Options: p.Options}
+		require.Empty(t, a.Audit(nil, &d, world.Epoch))
 		require.NoError(t, c.SetMinMembers("g", 1))
-		found := a.Audit(&plan, &d.Plan, world.Epoch)
+		found := a.Audit(nil, &d, world.Epoch)
 		require.Len(t, found, 1)
 		require.Equal(t, "minimal: job g: can be given back", found[0].String())
 	}
@@ -221,22 +215,22 @@ func TestAuditJob_Gang(t *testing.T) {
 	require.NoError(t, err)
 	p := forJobs(c)
 	require.NoError(t, c.SetMinMembers("b", 2))
-	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(8)}}})
-	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n3\n", plan.Describe(c))
+	d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(8)}}})
+	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n3\n", said(&d))
 	audit := func() (laws []string) {
-		a := moves.Auditor{Jobs: &victims.Auditor{Cluster: c, Options: p.Jobs.Options}, Options: p.Options}
-		for _, v := range a.AuditJob(&plan, &d.Plan, world.Epoch) {
+		a := victims.Auditor{Cluster: c, Options: p.Options}
+		for _, v := range a.Audit(nil, &d, world.Epoch) {
 			require.Equal(t, "job", v.Of)
 			laws = append(laws, v.Law)
 		}
 		return laws
 	}
 	require.Empty(t, audit())
-	to := plan.Moves[1].To
-	plan.Moves[1].To, _ = c.LookupNode("n4")
+	to := d.Plan.Moves[1].To
+	d.Plan.Moves[1].To, _ = c.LookupNode("n4")
 	require.Equal(t, []string{"domain"}, audit())
-	plan.Moves[1].To = to
-	plan.Moves = plan.Moves[:1]
+	d.Plan.Moves[1].To = to
+	d.Plan.Moves = d.Plan.Moves[:1]
 	require.Equal(t, []string{"gang"}, audit())
 }
 
@@ -266,17 +260,19 @@ func TestAuditJob_Trigger(t *testing.T) {
 		members := []world.Member{{Key: "a1", Size: gpu(5)}, {Key: "a2", Size: gpu(3)}}
 		job := world.Job{Name: "a", Queue: "root.a", Priority: 1, Members: members}
 		p := forJobs(c)
-		p.Jobs.ByPriority, p.Any = test.byPriority, true
-		plan, d := decideJob(t, &p, &job)
-		require.Len(t, plan.Moves, 1)
-		p.Any = test.any
-		a := moves.Auditor{Jobs: &victims.Auditor{Cluster: c, Options: victims.Options{ByPriority: test.byPriority}}, Options: p.Options}
+		p.ByPriority, p.Moves = test.byPriority, victims.MovesAny
+		d := decideJob(t, &p, &job)
+		require.Len(t, d.Plan.Moves, 1)
+		if p.Moves = victims.MovesEntitled; test.any {
+			p.Moves = victims.MovesAny
+		}
+		a := victims.Auditor{Cluster: c, Options: p.Options}
 		var laws []string
-		for _, v := range a.AuditJob(&plan, &d.Plan, world.Epoch) {
+		for _, v := range a.Audit(nil, &d, world.Epoch) {
 			laws = append(laws, v.Law)
 		}
 		require.Equal(t, test.laws, laws, test)
-		plan, _ = decideJob(t, &p, &job)
-		require.Equal(t, test.laws == nil, len(plan.Moves) > 0, test)
+		d = decideJob(t, &p, &job)
+		require.Equal(t, test.laws == nil, len(d.Plan.Moves) > 0, test)
 	}
 }

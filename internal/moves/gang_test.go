@@ -14,7 +14,6 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -37,18 +36,16 @@ func jobOf(t require.TestingT, c *victims.Cluster, j *world.Job) victims.Ask {
 }
 
 // forJobs makes a planner for jobs that may move everybody.
-func forJobs(c *victims.Cluster) moves.Planner {
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+func forJobs(c *victims.Cluster) jobs.Planner {
 	world.LetMove(c, 0, nil)
-	return p
+	return planner(c)
 }
 
 // decideJob decides about a job.
-func decideJob(t *testing.T, p *moves.Planner, j *world.Job) (plan moves.Plan, d victims.Decision) {
-	job := jobOf(t, p.Jobs.Cluster, j)
-	plan, err := p.DecideJob(&d, &job, world.Epoch)
-	require.NoError(t, err)
-	return plan, d
+func decideJob(t *testing.T, p *jobs.Planner, j *world.Job) (d victims.Decision) {
+	job := jobOf(t, p.Cluster, j)
+	require.NoError(t, p.Decide(&d, &job, world.Epoch))
+	return d
 }
 
 // A job with moves is lawful, and is not refused, nor stops more, than without.
@@ -71,37 +68,35 @@ func propertyJob(t *rapid.T) {
 		movable[k.World.Tasks[i].Key] = rapid.IntRange(0, 3).Draw(t, "movable") > 0
 	}
 	w := world.Case{World: k.World, Options: k.Options}
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c, Options: world.PlannerOf(c, &w.Options).Options}}
+	p := planned(c, world.PlannerOf(c, &w.Options).Options)
 	world.SetMinimums(c, k.Minimums)
-	p.Jobs.Filter = func(q *victims.Question) bool {
+	p.Filter = func(q *victims.Question) bool {
 		i := slices.IndexFunc(k.World.Nodes, func(at world.Node) bool { return at.Name == c.NodeName(q.Node) })
 		return q.Member.Class < 0 || k.World.Nodes[i].Has(k.Job.Members[q.Member.Class].Selector)
 	}
 	world.LetMove(c, -1, func(key string) bool { return movable[key] })
-	p.Any, p.MaxMoved = rapid.Bool().Draw(t, "any"), rapid.Int64Range(0, 2).Draw(t, "most")
+	p.Moves, p.MaxMoved = victims.MovesEntitled, rapid.Int64Range(0, 2).Draw(t, "most")
+	if rapid.Bool().Draw(t, "any") {
+		p.Moves = victims.MovesAny
+	}
 
 	version := c.Version()
 	var d victims.Decision
-	plan, err := p.DecideJob(&d, &job, k.Options.Now)
-	require.NoError(t, err)
+	require.NoError(t, p.Decide(&d, &job, k.Options.Now))
 	require.Equal(t, version, c.Version())
-	var without victims.Decision
-	require.NoError(t, p.Jobs.Decide(&without, &job, k.Options.Now))
-	say := fmt.Sprintf("%s%swithout moves %s%v", plan.Describe(c), d.Describe(c), without.Describe(c), k)
+	without := stay(t, &p, &job, k.Options.Now)
+	say := fmt.Sprintf("%swithout moves %s%v", d.Describe(c), without.Describe(c), k)
 	require.LessOrEqual(t, d.Outcome, without.Outcome, say)
-	jobKinds[fmt.Sprint(d.Outcome, len(plan.Moves) > 0)]++
+	jobKinds[fmt.Sprint(d.Outcome, len(d.Plan.Moves) > 0)]++
 	if d.Outcome == victims.Refused {
 		return
 	}
-	audit := moves.Auditor{
-		Jobs:    &victims.Auditor{Cluster: c, Options: p.Jobs.Options},
-		Options: p.Options,
-	}
-	require.Empty(t, audit.AuditJob(&plan, &d.Plan, k.Options.Now), say)
+	audit := victims.Auditor{Cluster: c, Options: p.Options}
+	require.Empty(t, audit.Audit(nil, &d, k.Options.Now), say)
 	if d.Outcome == victims.Preempts && without.Outcome == victims.Preempts {
 		require.LessOrEqual(t, len(d.Plan.Victims), len(without.Plan.Victims), say)
 	}
-	require.NoError(t, c.ApplyChange(plan.AddTo(d.Change())))
+	require.NoError(t, c.Apply(&d))
 }
 
 var jobKinds = map[string]int{}
@@ -136,13 +131,13 @@ func TestDecideJob_Rack(t *testing.T) {
 	require.NoError(t, err)
 	p := forJobs(c)
 	require.NoError(t, c.SetMinMembers("b", 2))
-	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Domain: 1, Members: []world.Member{{Key: "a1", Size: gpu(8)}, {Key: "a2", Size: gpu(8)}}})
-	require.Equal(t, "b3 moves from n3 to n1\n", plan.Describe(c))
+	d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Domain: 1, Members: []world.Member{{Key: "a1", Size: gpu(8)}, {Key: "a2", Size: gpu(8)}}})
+	require.Equal(t, "b3 moves from n3 to n1\n", said(&d))
 	require.Equal(t, victims.Preempts, d.Outcome)
 	for _, at := range d.Plan.Places {
 		require.Contains(t, []string{"n3", "n4"}, at.NodeName)
 	}
-	require.NoError(t, c.ApplyChange(plan.AddTo(d.Change())))
+	require.NoError(t, c.Apply(&d))
 	require.NoError(t, c.RemoveTask("b3"))
 	started, err := c.StartReady(world.Epoch, nil)
 	require.NoError(t, err)
@@ -163,10 +158,10 @@ func TestDecideJob_OneNode(t *testing.T) {
 	})
 	require.NoError(t, err)
 	p := forJobs(c)
-	p.Jobs.Filter = func(q *victims.Question) bool { return q.Member.Class < 0 || c.NodeName(q.Node) == "n1" }
+	p.Filter = func(q *victims.Question) bool { return q.Member.Class < 0 || c.NodeName(q.Node) == "n1" }
 	world.LetMove(c, -1, nil)
-	plan, _ := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(6)}, {Key: "a2", Size: gpu(2)}}})
-	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n2\n", plan.Describe(c))
+	d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(6)}, {Key: "a2", Size: gpu(2)}}})
+	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n2\n", said(&d))
 }
 
 // A member that is leaving has no place, and can get none. The others that the job needs do,
@@ -190,9 +185,9 @@ func TestDecideJob_LeavingMember(t *testing.T) {
 		require.NoError(t, err)
 		members := []world.Member{{Key: "a1", Size: gpu(1)}, {Key: "a2", Size: gpu(8)}, {Key: "a3", Size: gpu(8)}}
 		p := forJobs(c)
-		plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", MinMembers: least, Members: members})
+		d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", MinMembers: least, Members: members})
 		require.Equal(t, victims.Preempts, d.Outcome, d.Describe(c))
-		require.Len(t, plan.Moves, least, plan.Describe(c))
+		require.Len(t, d.Plan.Moves, least, said(&d))
 	}
 }
 
@@ -217,74 +212,74 @@ func TestDecide_WhoMoves(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name   string
-		change func(*world.World, *world.Ask, *moves.Options)
+		change func(*world.World, *world.Ask, *victims.Options)
 		want   victims.Outcome
 	}{
-		{"a task within its guarantee", func(*world.World, *world.Ask, *moves.Options) {}, victims.Preempts},
-		{"opted out", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].OptedOut = true }, victims.Preempts},
-		{"higher", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].Priority = 1 }, victims.Refused},
-		{"bound to its node", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].RequiredNode = true }, victims.Refused},
-		{"of the application of the ask", func(_ *world.World, a *world.Ask, _ *moves.Options) { a.Application = "b" }, victims.Refused},
-		{"behind a fence", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"a task within its guarantee", func(*world.World, *world.Ask, *victims.Options) {}, victims.Preempts},
+		{"opted out", func(w *world.World, _ *world.Ask, _ *victims.Options) { w.Tasks[0].OptedOut = true }, victims.Preempts},
+		{"higher", func(w *world.World, _ *world.Ask, _ *victims.Options) { w.Tasks[0].Priority = 1 }, victims.Refused},
+		{"bound to its node", func(w *world.World, _ *world.Ask, _ *victims.Options) { w.Tasks[0].RequiredNode = true }, victims.Refused},
+		{"of the application of the ask", func(_ *world.World, a *world.Ask, _ *victims.Options) { a.Application = "b" }, victims.Refused},
+		{"behind a fence", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			w.Root.Children[0].Properties = map[string]string{"preemption.policy": "fence"}
 		}, victims.Refused},
-		{"no node to go to", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Nodes[1].Capacity = gpu(1) }, victims.Refused},
-		{"a node that takes no tasks", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Nodes[1].Unschedulable = true }, victims.Refused},
-		{"a node kept for another", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Nodes[1].ReservedFor = "x" }, victims.Refused},
-		{"not movable", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"no node to go to", func(w *world.World, _ *world.Ask, _ *victims.Options) { w.Nodes[1].Capacity = gpu(1) }, victims.Refused},
+		{"a node that takes no tasks", func(w *world.World, _ *world.Ask, _ *victims.Options) { w.Nodes[1].Unschedulable = true }, victims.Refused},
+		{"a node kept for another", func(w *world.World, _ *world.Ask, _ *victims.Options) { w.Nodes[1].ReservedFor = "x" }, victims.Refused},
+		{"not movable", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			w.Tasks[0].Key = "stays"
 		}, victims.Refused},
-		{"one that would not stop", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].Key = "refuses" }, victims.Refused},
-		{"an ask over its guarantee", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Root.Children[0].Guaranteed = gpu(0) }, victims.Refused},
-		{"an ask over its guarantee that may move others", func(w *world.World, _ *world.Ask, o *moves.Options) {
+		{"one that would not stop", func(w *world.World, _ *world.Ask, _ *victims.Options) { w.Tasks[0].Key = "refuses" }, victims.Refused},
+		{"an ask over its guarantee", func(w *world.World, _ *world.Ask, _ *victims.Options) { w.Root.Children[0].Guaranteed = gpu(0) }, victims.Refused},
+		{"an ask over its guarantee that may move others", func(w *world.World, _ *world.Ask, o *victims.Options) {
 			w.Root.Children[0].Guaranteed = gpu(0)
-			o.Any = true
+			o.Moves = victims.MovesAny
 		}, victims.Preempts},
-		{"a hard budget with nothing left", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"a hard budget with nothing left", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			w.Budgets, w.Tasks[0].Budgets = map[string]world.Budget{"p": {Hard: true}}, []string{"p"}
 		}, victims.Refused},
-		{"a lower one that could stop", func(w *world.World, a *world.Ask, _ *moves.Options) {
+		{"a lower one that could stop", func(w *world.World, a *world.Ask, _ *victims.Options) {
 			w.Root.Children[1].Guaranteed = gpu(0)
 			a.Priority = 5
 		}, victims.Preempts},
-		{"a gang that finds one rack", func(w *world.World, _ *world.Ask, _ *moves.Options) { gang(w, "r2", "r2") }, victims.Preempts},
-		{"a gang that finds two racks", func(w *world.World, _ *world.Ask, _ *moves.Options) { gang(w, "r2", "r3") }, victims.Refused},
-		{"a gang on two nodes", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"a gang that finds one rack", func(w *world.World, _ *world.Ask, _ *victims.Options) { gang(w, "r2", "r2") }, victims.Preempts},
+		{"a gang that finds two racks", func(w *world.World, _ *world.Ask, _ *victims.Options) { gang(w, "r2", "r3") }, victims.Refused},
+		{"a gang on two nodes", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			gang(w, "r2", "r3")
 			w.Nodes[1].Capacity = gpu(4)
 			w.Tasks[1].Node = "n2"
 		}, victims.Preempts},
-		{"a gang whose second member is on the node", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"a gang whose second member is on the node", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			gang(w, "r2", "r3")
 			w.Nodes[1].Unschedulable, w.Tasks[0].Node = true, "n2"
 			w.Nodes[2].Capacity = gpu(2)
 		}, victims.Preempts},
-		{"a gang on two nodes, of which nobody finds another place", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"a gang on two nodes, of which nobody finds another place", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			gang(w, "r2")
 			w.Nodes[1].Capacity = gpu(4)
 			w.Tasks[1].Node = "n2"
 		}, victims.Refused},
-		{"a gang on two nodes of a rack that finds two racks", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"a gang on two nodes of a rack that finds two racks", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			gang(w, "r1", "r2", "r3")
 			w.Tasks[1].Node = "n2"
 		}, victims.Refused},
-		{"a gang on two nodes, one of which is in no rack", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"a gang on two nodes, one of which is in no rack", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			gang(w, "r1", "r2", "r3")
 			w.Nodes[0].Domains, w.Tasks[1].Node = nil, "n2"
 		}, victims.Preempts},
-		{"a gang on two nodes of a rack that finds one", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"a gang on two nodes of a rack that finds one", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			gang(w, "r1", "r2", "r2")
 			w.Tasks[1].Node = "n2"
 		}, victims.Preempts},
-		{"in the own leaf", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+		{"in the own leaf", func(w *world.World, _ *world.Ask, _ *victims.Options) {
 			w.Tasks[0].Queue = "root.a"
 			w.Root.Children[0].Guaranteed = gpu(12)
 		}, victims.Preempts},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w, a := base(), world.Ask{Key: "a1", Queue: "root.a", Size: gpu(8), Application: "a"}
-			var p moves.Planner
-			test.change(w, &a, &p.Options)
+			o := victims.Options{Moves: victims.MovesEntitled}
+			test.change(w, &a, &o)
 			c, err := world.Build(w)
 			require.NoError(t, err)
 			world.LetMove(c, 0, func(key string) bool { return key != "stays" })
@@ -293,12 +288,12 @@ func TestDecide_WhoMoves(t *testing.T) {
 			}
 			ask, err := world.AskOf(c, &a)
 			require.NoError(t, err)
-			p.Asks = &victims.Planner{Cluster: c}
+			p := jobs.Planner{Cluster: c, Options: o}
 			world.SetEveryMinimum(c, func(job string) int { return len(job) }) // that of "bb" is 2
-			var d decision
-			require.NoError(t, d.make(&p, &ask, world.Epoch))
+			var d victims.Decision
+			require.NoError(t, p.Decide(&d, &ask, world.Epoch))
 			require.Equal(t, test.want, d.Outcome, d.Describe(c))
-			require.Equal(t, test.want == victims.Preempts, len(d.Moves) > 0)
+			require.Equal(t, test.want == victims.Preempts, len(d.Plan.Moves) > 0)
 		})
 	}
 }
@@ -348,10 +343,10 @@ func TestDecideJob_GangOnSeveralNodes(t *testing.T) {
 			require.NoError(t, err)
 			p := forJobs(c)
 			require.NoError(t, c.SetMinMembers("b", 2))
-			plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(10)}}})
-			require.Equal(t, test.want, plan.Describe(c))
-			a := moves.Auditor{Jobs: &victims.Auditor{Cluster: c, Options: p.Jobs.Options}, Options: p.Options}
-			require.Empty(t, a.AuditJob(&plan, &d.Plan, world.Epoch))
+			d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(10)}}})
+			require.Equal(t, test.want, said(&d))
+			a := victims.Auditor{Cluster: c, Options: p.Options}
+			require.Empty(t, a.Audit(nil, &d, world.Epoch))
 		})
 	}
 }

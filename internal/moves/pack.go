@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -14,10 +13,9 @@ import (
 
 // A packing gives movers places, and notes what is taken and freed by that.
 type packing struct {
-	s            *search
-	moves        []Move
+	s            *Search
+	moves        []victims.Move
 	moving       map[victims.TaskID]bool
-	moved        resources.Vector
 	taken, freed map[victims.NodeID]resources.Vector
 	drawn        map[string]int64 // on hard budgets that movers are in
 	shut         map[victims.NodeID]bool
@@ -25,7 +23,7 @@ type packing struct {
 	tries        int
 }
 
-func (s *search) packing() *packing {
+func (s *Search) packing() *packing {
 	return &packing{
 		s: s, moving: map[victims.TaskID]bool{}, taken: map[victims.NodeID]resources.Vector{}, freed: map[victims.NodeID]resources.Vector{},
 		drawn: map[string]int64{}, shut: map[victims.NodeID]bool{},
@@ -42,11 +40,9 @@ func (p *packing) all(units []unit) bool {
 		p.s.proven = false
 		return false
 	}
-	for range tasks {
-		p.s.meter.Pay(lookWork)
-	}
-	if !p.draw(tasks, 1) {
-		p.draw(tasks, -1)
+	p.s.pay(len(tasks), lookWork)
+	enough := p.draw(tasks, 1)
+	if p.draw(tasks, -1); !enough {
 		return false
 	}
 	c := p.s.c
@@ -54,15 +50,7 @@ func (p *packing) all(units []unit) bool {
 		x, y := p.s.share(c.TaskView(a).Size), p.s.share(c.TaskView(b).Size)
 		return cmp.Or(y.Compare(x), strings.Compare(c.Key(a), c.Key(b)))
 	})
-	before := len(p.moves)
-	if !p.place(tasks) {
-		p.draw(tasks, -1)
-		return false
-	}
-	for i := range p.moves[before:] {
-		p.leave(&p.moves[before+i], 1)
-	}
-	return true
+	return p.place(tasks)
 }
 
 // take notes amounts that are taken on a node.
@@ -76,19 +64,13 @@ func (p *packing) seat(n victims.NodeID, size resources.Vector) {
 	p.shut[n] = true
 }
 
-// leave notes that a task has left its node, or with -1 that it has not.
-func (p *packing) leave(v *Move, times int64) {
-	size := resources.Scale(nil, v.Ask.Size, times)
-	p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], size)
-	p.moved = resources.Add(p.moved, p.moved, size)
-	p.moving[v.Task] = times > 0
-}
-
 // note notes all about a move, or with -1 takes that back.
-func (p *packing) note(v *Move, times int64) {
-	p.take(v.To, resources.Scale(nil, v.Ask.Size, times))
+func (p *packing) note(v *victims.Move, times int64) {
+	size := resources.Scale(nil, v.Size, times)
+	p.take(v.To, size)
+	p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], size)
 	p.draw([]victims.TaskID{v.Task}, times)
-	p.leave(v, times)
+	p.moving[v.Task] = times > 0
 }
 
 // cut takes the last moves back, but for the first n.
@@ -99,8 +81,8 @@ func (p *packing) cut(n int) {
 	p.moves = p.moves[:n]
 }
 
-// put makes moves that were taken back.
-func (p *packing) put(moves []Move) {
+// put makes moves.
+func (p *packing) put(moves []victims.Move) {
 	for i := range moves {
 		p.note(&moves[i], 1)
 	}
@@ -130,65 +112,48 @@ func (p *packing) place(tasks []victims.TaskID) bool {
 	}
 	s, id := p.s, tasks[0]
 	t := s.c.TaskView(id)
-	rack := p.rackOf(&t)
+	v := victims.Move{Task: id, Key: t.Key, Size: t.Size, From: t.Node, Grant: s.unused(t.Key + "+")}
+	may, near := s.asks(&v), p.nearGang(&t)
 	for i, n := range s.open {
 		if i%pieceOfNodes == 0 {
 			s.meter.Pay(int64(min(len(s.open)-i, pieceOfNodes)))
 		}
 		room := s.room[i*s.types : (i+1)*s.types]
-		if n == t.Node || n == p.clearing || !fits(t.Size, room, nil) || p.shut[n] || !fits(t.Size, room, p.taken[n]) || !rack.has(s.c, n) {
+		if n == t.Node || n == p.clearing || !fits(t.Size, room, nil) || p.shut[n] || !fits(t.Size, room, p.taken[n]) || !near(n) {
 			continue
 		}
 		if p.tries--; p.tries < 0 || s.meter.Over() {
 			s.proven = false
 			return false
 		}
-		v, ok := s.move(id, t.Node, n)
-		if !ok {
+		if v.To = n; !may(n) {
 			continue
 		}
-		p.moves = append(p.moves, v)
-		p.take(n, t.Size)
+		p.put([]victims.Move{v})
 		if p.place(tasks[1:]) {
 			return true
 		}
-		p.moves = p.moves[:len(p.moves)-1]
-		p.taken[n] = resources.Sub(p.taken[n], p.taken[n], t.Size)
+		p.cut(len(p.moves) - 1)
 	}
 	return false
 }
 
-// A rack is the domains that a mover has to go to, as those of its gang that have places.
-type rack struct {
-	depth   int
-	domains []string // nil: any of that depth
-}
-
-// rackOf returns where the gang of a task goes: its members share as narrow a domain as they
-// did.
-func (p *packing) rackOf(t *victims.Task) (r rack) {
-	s := p.s
-	if !s.bound(t.Job) {
-		return r
+// nearGang returns a function that says whether a task may go to a node as one of a gang, whose
+// members share as narrow a domain as they did.
+func (p *packing) nearGang(t *victims.Task) func(n victims.NodeID) bool {
+	s, depth := p.s, 0
+	if s.bound(t.Job) {
+		depth = len(s.gangOf(t.Job).shared)
 	}
-	if r.depth = s.gangOf(t.Job).shared; r.depth <= 0 {
-		return rack{}
-	}
-	i := slices.IndexFunc(p.moves, func(v Move) bool { return v.Ask.Job == t.Job })
-	if i >= 0 {
-		r.domains = s.c.NodeView(p.moves[i].To).Domains[:r.depth]
+	if depth <= 0 {
+		return func(victims.NodeID) bool { return true }
 	}
 	s.meter.Pay(int64(len(p.moves)) / 8)
-	return r
-}
-
-// has reports whether a node is in the rack.
-func (r *rack) has(c *victims.Cluster, n victims.NodeID) bool {
-	if r.depth == 0 {
-		return true
+	i := slices.IndexFunc(p.moves, func(v victims.Move) bool { return s.jobOf(&v) == t.Job })
+	return func(n victims.NodeID) bool {
+		d := s.c.NodeView(n).Domains
+		return len(d) >= depth && (i < 0 || slices.Equal(d[:depth], s.c.NodeView(p.moves[i].To).Domains[:depth]))
 	}
-	d := c.NodeView(n).Domains
-	return len(d) >= r.depth && (r.domains == nil || slices.Equal(d[:r.depth], r.domains))
 }
 
 // fits reports whether a size fits what is free beside what is taken, in its types.
@@ -201,31 +166,37 @@ func fits(size, free, taken resources.Vector) bool {
 	return true
 }
 
-// move returns the move of a task to a node, unless the filter or somebody there keeps it away.
-func (s *search) move(id victims.TaskID, from, to victims.NodeID) (v Move, ok bool) {
-	v = Move{Task: id, Key: s.c.Key(id), From: from, To: to, Ask: AskOf(s.c, id)}
-	v.Ask.Key = s.unused(v.Ask.Key)
-	if s.rules.Filter != nil && !s.rules.Filter(v.asked(s.c, s.now)) {
-		return v, false
+// asks returns a function that asks the caller whether a mover may run on a node, and nobody
+// there keeps it away.
+func (s *Search) asks(v *victims.Move) func(n victims.NodeID) bool {
+	if s.Filter == nil && s.Blockers == nil {
+		return func(victims.NodeID) bool { return true }
 	}
-	return v, s.rules.Blockers == nil || len(s.rules.Blockers(nil, v.asked(s.c, s.now))) == 0
-}
-
-// asked returns what functions of the caller are asked about a mover and its new node.
-func (m *Move) asked(c *victims.Cluster, now time.Time) *victims.Question {
-	q := m.Ask.Question(c, now)
-	q.Node = m.To
-	return q
+	ask := v.Ask(s.c)
+	q := ask.Question(s.c, s.Now)
+	return func(n victims.NodeID) bool {
+		q.Node = n
+		return (s.Filter == nil || s.Filter(q)) && (s.Blockers == nil || len(s.Blockers(nil, q)) == 0)
+	}
 }
 
 // blocks reports whether movers to one node block each other: whoever blocks a mover where it runs
 // does so where it moves to.
-func (s *search) blocks(set []Move) bool {
-	return s.rules.Blockers != nil && slices.ContainsFunc(set, func(m Move) bool {
-		return slices.ContainsFunc(set, func(o Move) bool {
-			q := m.asked(s.c, s.now)
+func (s *Search) blocks(set []victims.Move) bool {
+	for i := range set {
+		if s.Blockers == nil {
+			break
+		}
+		m := &set[i]
+		ask := m.Ask(s.c)
+		q := ask.Question(s.c, s.Now)
+		for j := range set {
+			o := &set[j]
 			q.Node = o.From
-			return o.To == m.To && o.Task != m.Task && slices.Contains(s.rules.Blockers(nil, q), o.Task)
-		})
-	})
+			if o.To == m.To && i != j && slices.Contains(s.Blockers(nil, q), o.Task) {
+				return true
+			}
+		}
+	}
+	return false
 }

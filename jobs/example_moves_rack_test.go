@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package moves_test
+package jobs_test
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -15,7 +14,7 @@ import (
 
 // A job that wants a whole rack, in which a small task of somebody else's runs that nobody
 // may stop: its queue is within its guarantee. The task moves to the other rack.
-func ExamplePlanner_DecideJob() {
+func ExamplePlanner_movesForRack() {
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -38,17 +37,18 @@ func ExamplePlanner_DecideJob() {
 	_, err = cluster.AddTask(&victims.Task{Key: "front", Queue: web, NodeName: "n3", Size: resources.Vector{1}, Movable: true})
 	check(err)
 
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: cluster}}
+	p := jobs.Planner{Cluster: cluster, Options: victims.Options{Moves: victims.MovesEntitled}}
 	job := victims.Ask{Key: "llm", Queue: hero, DomainDepth: 1, Members: []victims.Member{
 		{Key: "llm-0", Size: resources.Vector{8}}, {Key: "llm-1", Size: resources.Vector{8}},
 	}}
 	var d victims.Decision
-	plan, err := p.DecideJob(&d, &job, now)
-	check(err)
-	fmt.Print(plan.Describe(cluster), d.Describe(cluster))
+	check(p.Decide(&d, &job, now))
+	fmt.Print(d.Describe(cluster))
 	// Output:
-	// front moves from n3 to n1
-	// job llm (root.hero, priority 0) runs in rack-b once those that move have gone: 2 members placed
+	// job llm (root.hero, priority 0) runs in rack-b once these have moved: 2 members placed
 	//   member llm-0 (gpu=8) on n2
 	//   member llm-1 (gpu=8) on n3
+	//   front moves from n3 to n1 (root.web, gpu=1)
+	//   cost: no victims, 1 move
+	//   no legal plan costs less up to the sum of ranks
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
-	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/internal/moves"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -23,21 +24,21 @@ import (
 // node has room for a large one. Nobody may stop. One of them may move.
 func TestDecide_Fragments(t *testing.T) {
 	c, ask := fragments(t, 8, 1)
-	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+	p := planner(c)
 	world.LetMove(c, 0, nil)
-	var d decision
+	var d victims.Decision
 	version := c.Version()
-	require.NoError(t, d.make(&p, &ask, world.Epoch))
+	require.NoError(t, p.Decide(&d, &ask, world.Epoch))
 	require.Equal(t, victims.Preempts, d.Outcome, d.Describe(c))
-	require.Len(t, d.Moves, 1)
-	require.Equal(t, "b1", d.Moves[0].Key)
-	require.Equal(t, "n1", d.Decision.Plan.Places[0].NodeName)
-	require.True(t, d.Proven)
+	require.Len(t, d.Plan.Moves, 1)
+	require.Equal(t, "b1", d.Plan.Moves[0].Key)
+	require.Equal(t, "n1", d.Plan.Places[0].NodeName)
+	require.True(t, d.Plan.Proof.Proven())
 	require.Equal(t, version, c.Version())
-	audit := moves.Auditor{Asks: &victims.Auditor{Cluster: c}, Options: p.Options}
-	require.Empty(t, audit.Audit(&d.Plan, &d.Decision.Plan, world.Epoch))
+	audit := victims.Auditor{Cluster: c, Options: p.Options}
+	require.Empty(t, audit.Audit(nil, &d, world.Epoch))
 
-	require.NoError(t, c.ApplyChange(d.change()))
+	require.NoError(t, c.Apply(&d))
 	require.NoError(t, c.RemoveTask("b1"))
 	require.NoError(t, c.Start("b1+", world.Epoch))
 	require.NoError(t, c.Start("a1", world.Epoch))
@@ -68,16 +69,15 @@ func fragments(t *testing.T, guaranteed int64, priority int32) (*victims.Cluster
 // To stop nobody is cheaper than any stop, also if the sum of priorities is below 0 then.
 func TestDecide_NobodyStops(t *testing.T) {
 	c, ask := fragments(t, 0, -5)
-	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+	p := planner(c)
 	var d victims.Decision
-	require.NoError(t, p.Asks.Decide(&d, &ask, world.Epoch))
+	require.NoError(t, p.Decide(&d, &ask, world.Epoch))
 	require.Equal(t, victims.Preempts, d.Outcome)
 	require.Negative(t, d.Plan.Cost.MaxPriority)
 	world.LetMove(c, 0, nil)
-	plan, err := p.Decide(&d, &ask, world.Epoch)
-	require.NoError(t, err)
+	require.NoError(t, p.Decide(&d, &ask, world.Epoch))
 	require.Equal(t, victims.Preempts, d.Outcome)
-	require.Len(t, plan.Moves, 1)
+	require.Len(t, d.Plan.Moves, 1)
 }
 
 // What is too small for the ask may be enough for a mover: a refusal is worth another try
@@ -86,37 +86,59 @@ func TestDecide_Help(t *testing.T) {
 	c, ask := fragments(t, 8, 0)
 	require.NoError(t, c.Resize("b2", resources.Vector{7}))
 	require.NoError(t, c.Resize("b1", resources.Vector{2}))
-	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+	p := planner(c)
 	world.LetMove(c, 0, nil)
-	var d, without decision
-	require.NoError(t, d.make(&p, &ask, world.Epoch))
-	require.NoError(t, p.Asks.Decide(&without.Decision, &ask, world.Epoch))
+	var d victims.Decision
+	require.NoError(t, p.Decide(&d, &ask, world.Epoch))
+	without := stay(t, &p, &ask, world.Epoch)
 	require.Equal(t, victims.Refused, d.Outcome)
 	require.False(t, d.Refusal.Help.Worth(c, world.Epoch))
 
 	require.NoError(t, c.Resize("b2", resources.Vector{6}))
 	require.False(t, without.Refusal.Help.Worth(c, world.Epoch), "2 are free, and the ask wants 8")
 	require.True(t, d.Refusal.Help.Worth(c, world.Epoch))
-	require.NoError(t, d.make(&p, &ask, world.Epoch))
+	require.NoError(t, p.Decide(&d, &ask, world.Epoch))
 	require.Equal(t, victims.Preempts, d.Outcome)
 }
 
-// A decision is an answer and who moves.
-type decision struct {
-	victims.Decision
-	moves.Plan
+// said tells who moves.
+func said(d *victims.Decision) (s string) {
+	for i := range d.Plan.Moves {
+		m := &d.Plan.Moves[i]
+		s += fmt.Sprintf("%s moves from %s to %s\n", m.Key, m.FromName, m.ToName)
+	}
+	return s
 }
 
-func (d *decision) make(p *moves.Planner, ask *victims.Ask, now time.Time) (err error) {
-	d.Plan, err = p.Decide(&d.Decision, ask, now)
-	return err
+// planner makes one that moves tasks for who may preempt.
+func planner(c *victims.Cluster) jobs.Planner { return planned(c, victims.Options{}) }
+
+func planned(c *victims.Cluster, o victims.Options) jobs.Planner {
+	o.Moves = victims.MovesEntitled
+	return jobs.Planner{Cluster: c, Options: o}
 }
 
-func (d *decision) change() victims.Change { return d.AddTo(d.Decision.Change()) }
+// stay decides without moves.
+func stay(t require.TestingT, p *jobs.Planner, ask *victims.Ask, now time.Time) (d victims.Decision) {
+	o := p.Options
+	o.Moves = ""
+	require.NoError(t, (&jobs.Planner{Cluster: p.Cluster, Options: o}).Decide(&d, ask, now))
+	return d
+}
 
-// Describe says who moves, and then the rest.
-func (d *decision) Describe(c *victims.Cluster) string {
-	return d.Plan.Describe(c) + d.Decision.Describe(c)
+// hasty decides about an ask as in a large cluster.
+func hasty(t require.TestingT, p *jobs.Planner, ask *victims.Ask, now time.Time) victims.Decision {
+	d, search := stay(t, p, ask, now), moves.Search{Hasty: true}
+	require.NoError(t, search.Improve(&d, moves.Case{
+		Options: &p.Options, Cluster: p.Cluster, Ask: ask, Now: now,
+		Decide: func(d *victims.Decision, c *victims.Cluster, only victims.NodeID, stop func() bool) error {
+			trial := victims.Planner{Cluster: c, Options: p.Options}
+			trial.Moves, trial.Stop = "", stop
+			trial.Filter = func(q *victims.Question) bool { return q.Node == only && (p.Filter == nil || p.Filter(q)) }
+			return trial.Decide(d, ask, now)
+		},
+	}))
+	return d
 }
 
 // A town is a random case in which some tasks may move.
@@ -125,7 +147,7 @@ type town struct {
 	m       oracle.Moving
 	c       *victims.Cluster
 	ask     victims.Ask
-	planner moves.Planner
+	planner jobs.Planner
 }
 
 func drawTown(t *rapid.T) *town {
@@ -163,18 +185,21 @@ func drawTown(t *rapid.T) *town {
 	require.NoError(t, err)
 	ask, err := world.AskOf(c, &k.Ask)
 	require.NoError(t, err)
-	p := moves.Planner{Asks: world.CasePlanner(c, k), Options: moves.Options{Any: m.Any, MaxMoved: m.Most}}
+	p := planned(c, world.CasePlanner(c, k).Options)
+	if p.MaxMoved = m.Most; m.Any {
+		p.Moves = victims.MovesAny
+	}
 	world.LetMove(c, 1, func(key string) bool { return m.Movable[key] })
-	if filter := p.Asks.Filter; true {
-		p.Asks.Filter = func(q *victims.Question) bool {
+	if filter := p.Filter; true {
+		p.Filter = func(q *victims.Question) bool {
 			if q.Member.Class == 1 {
 				return !m.Closed[c.NodeName(q.Node)]
 			}
 			return filter == nil || filter(q)
 		}
 	}
-	if blockers := p.Asks.Blockers; blockers != nil {
-		p.Asks.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+	if blockers := p.Blockers; blockers != nil {
+		p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 			if q.Ask.Key != ask.Key {
 				return dst // movers need no port
 			}
@@ -199,21 +224,21 @@ func pair(t *rapid.T, k *world.Case, movable map[string]bool) {
 	}
 }
 
-func (w *town) decide(t *rapid.T) (d decision) {
+func (w *town) decide(t *rapid.T) (d victims.Decision) {
 	version := w.c.Version()
-	require.NoError(t, d.make(&w.planner, &w.ask, w.k.Options.Now))
+	require.NoError(t, w.planner.Decide(&d, &w.ask, w.k.Options.Now))
 	require.Equal(t, version, w.c.Version())
-	if d.Outcome == victims.Refused {
-		return d
-	}
-	a := w.planner.Asks
-	audit := moves.Auditor{
-		Asks:    &victims.Auditor{Cluster: w.c, Options: a.Options},
-		Options: w.planner.Options,
-	}
-	require.Empty(t, audit.Audit(&d.Plan, &d.Decision.Plan, w.k.Options.Now), d.Describe(w.c))
+	w.lawful(t, &d)
 	require.Equal(t, version, w.c.Version())
 	return d
+}
+
+// lawful asserts that no law is broken.
+func (w *town) lawful(t *rapid.T, d *victims.Decision) {
+	if d.Outcome != victims.Refused {
+		audit := victims.Auditor{Cluster: w.c, Options: w.planner.Options}
+		require.Empty(t, audit.Audit(nil, d, w.k.Options.Now), d.Describe(w.c))
+	}
 }
 
 // The search agrees with one that looks at every set of movers and every place.
@@ -226,22 +251,22 @@ func propertyMoves(t *rapid.T) {
 	if len(want.Moved) > 0 {
 		want.Outcome = oracle.Preempts // who moves has to be told
 	}
-	say := func() string { return d.Describe(c) + fmt.Sprintf("%v, want %+v\n%v", d.Moves, want, k) }
+	say := func() string { return d.Describe(c) + fmt.Sprintf("%v, want %+v\n%v", d.Plan.Moves, want, k) }
 	require.Equal(t, want.Outcome, d.Outcome.String(), say())
 	if want.Outcome == oracle.Preempts {
-		require.Equal(t, want.Cost.Victims, len(d.Decision.Plan.Victims), say())
-		require.Equal(t, want.Cost.OptedOut, d.Decision.Plan.Cost.OptedOut, say())
+		require.Equal(t, want.Cost.Victims, len(d.Plan.Victims), say())
+		require.Equal(t, want.Cost.OptedOut, d.Plan.Cost.OptedOut, say())
 	}
-	require.Len(t, d.Moves, len(want.Moved), say())
+	require.Len(t, d.Plan.Moves, len(want.Moved), say())
 	optedOut := 0
-	for i := range d.Moves {
-		if d.Moves[i].Ask.OptedOut {
+	for i := range d.Plan.Moves {
+		if c.TaskView(d.Plan.Moves[i].Task).OptedOut {
 			optedOut++
 		}
 	}
 	require.Equal(t, want.OptedOut, optedOut, say())
 	if d.Outcome != victims.Refused {
-		require.NoError(t, c.ApplyChange(d.change()))
+		require.NoError(t, c.Apply(&d))
 	}
 }
 
@@ -254,10 +279,9 @@ func FuzzDecide(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyMoves)) }
 func propertyHasty(t *rapid.T) {
 	w := drawTown(t)
 	best := w.decide(t)
-	w.planner.Hasty()
-	d := w.decide(t)
-	var without victims.Decision
-	require.NoError(t, w.planner.Asks.Decide(&without, &w.ask, w.k.Options.Now))
+	d := hasty(t, &w.planner, &w.ask, w.k.Options.Now)
+	w.lawful(t, &d)
+	without := stay(t, &w.planner, &w.ask, w.k.Options.Now)
 	say := fmt.Sprintf("%swithout moves %sthe best %s%v", d.Describe(w.c), without.Describe(w.c), best.Describe(w.c), w.k)
 	require.LessOrEqual(t, d.Outcome, without.Outcome, say)
 	require.LessOrEqual(t, best.Outcome, d.Outcome, say)
@@ -265,26 +289,26 @@ func propertyHasty(t *rapid.T) {
 		require.LessOrEqual(t, worse(&best, &d), 0, say)
 	}
 	if d.Outcome == victims.Preempts && without.Outcome == victims.Preempts {
-		require.LessOrEqual(t, worse(&d, &decision{Decision: without}), 0, say)
+		require.LessOrEqual(t, worse(&d, &without), 0, say)
 	}
 	kinds[kind(&best)]++
-	hasty[kind(&d)]++
+	hastyKinds[kind(&d)]++
 }
 
-var kinds, hasty = map[string]int{}, map[string]int{}
+var kinds, hastyKinds = map[string]int{}, map[string]int{}
 
-func kind(d *decision) string { return fmt.Sprint(d.Outcome, len(d.Moves) > 0) }
+func kind(d *victims.Decision) string { return fmt.Sprint(d.Outcome, len(d.Plan.Moves) > 0) }
 
 // worse compares who stops: others before the own leaf.
-func worse(a, b *decision) int {
-	if own := a.Decision.Plan.WithinQueue; own != b.Decision.Plan.WithinQueue {
+func worse(a, b *victims.Decision) int {
+	if own := a.Plan.WithinQueue; own != b.Plan.WithinQueue {
 		return map[bool]int{true: 1, false: -1}[own]
 	}
-	x, y := a.Decision.Plan.Cost, b.Decision.Plan.Cost
+	x, y := a.Plan.Cost, b.Plan.Cost
 	for _, c := range []*victims.Cost{&x, &y} {
 		c.Excess, c.Work, c.NodePenalty, c.Node = resources.Share{}, resources.Wide{}, 0, 0
 	}
 	return x.Compare(&y)
 }
 
-func TestDecide_Hasty(t *testing.T) { law.Check3000(t, propertyHasty); t.Log(kinds, hasty) }
+func TestDecide_Hasty(t *testing.T) { law.Check3000(t, propertyHasty); t.Log(kinds, hastyKinds) }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -106,26 +105,22 @@ func (r run) options() victims.Options {
 	return o
 }
 
-func (r run) ask(t *testing.T) (moves.Plan, victims.Decision) {
-	p := moves.Planner{Asks: &victims.Planner{Cluster: r.h.c, Options: r.options()}}
+func (r run) ask(t *testing.T) (d victims.Decision) {
+	p := planned(r.h.c, r.options())
 	world.LetMove(r.h.c, 0, nil)
-	var d victims.Decision
-	plan, err := p.Decide(&d, &r.h.ask, world.Epoch)
-	require.NoError(t, err)
-	return plan, d
+	require.NoError(t, p.Decide(&d, &r.h.ask, world.Epoch))
+	return d
 }
 
-func (r run) job(t *testing.T, members int) (moves.Plan, victims.Decision) {
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: r.h.c, Options: r.options()}}
+func (r run) job(t *testing.T, members int) (d victims.Decision) {
+	p := planned(r.h.c, r.options())
 	world.LetMove(r.h.c, 0, nil)
 	j := victims.Ask{Key: "job", Queue: r.h.ask.Queue, Priority: r.h.ask.Priority}
 	for i := range members {
 		j.Members = append(j.Members, victims.Member{Key: fmt.Sprint("m", i), Size: r.h.ask.Size})
 	}
-	var d victims.Decision
-	plan, err := p.DecideJob(&d, &j, world.Epoch)
-	require.NoError(t, err)
-	return plan, d
+	require.NoError(t, p.Decide(&d, &j, world.Epoch))
+	return d
 }
 
 var hardTowns = map[string]func(t *testing.T) *hardTown{
@@ -134,6 +129,10 @@ var hardTowns = map[string]func(t *testing.T) *hardTown{
 	"fragile":  func(t *testing.T) *hardTown { return fragile(t, 300) },
 	"in vain":  func(t *testing.T) *hardTown { return vain(t, 300) },
 }
+
+func stepsOf(d *victims.Decision) int64 { return d.Plan.Steps + d.Refusal.Steps }
+
+func isProven(d *victims.Decision) bool { return d.Refusal.Proven || d.Plan.Proof.Proven() }
 
 // slack is what a piece of work may take that is begun before the budget ends: to look at the
 // tasks of a node, or to find the first set of a search.
@@ -145,14 +144,13 @@ func TestDecide_Steps(t *testing.T) {
 	for name, town := range hardTowns {
 		t.Run(name, func(t *testing.T) {
 			h := town(t)
-			d := victims.Decision{}
-			require.NoError(t, (&victims.Planner{Cluster: h.c}).Decide(&d, &h.ask, world.Epoch))
-			without := d.Plan.Steps + d.Refusal.Steps
+			d := stay(t, &jobs.Planner{Cluster: h.c}, &h.ask, world.Epoch)
+			without := stepsOf(&d)
 			budget := without + max(9*without, victims.DefaultSteps(h.c))
-			plan, _ := run{h: h}.ask(t)
-			t.Logf("%d steps without, %d of %d with", without, plan.Steps, budget)
-			require.Greater(t, plan.Steps, without)
-			require.LessOrEqual(t, plan.Steps, budget+budget/slack)
+			d = run{h: h}.ask(t)
+			t.Logf("%d steps without, %d of %d with", without, stepsOf(&d), budget)
+			require.Greater(t, stepsOf(&d), without)
+			require.LessOrEqual(t, stepsOf(&d), budget+budget/slack)
 		})
 	}
 }
@@ -162,12 +160,10 @@ func TestDecide_FewSteps(t *testing.T) {
 	for name, town := range hardTowns {
 		t.Run(name, func(t *testing.T) {
 			h := town(t)
-			without := victims.Decision{}
-			require.NoError(t, (&victims.Planner{Cluster: h.c, Options: victims.Options{Steps: 1000}}).Decide(&without, &h.ask, world.Epoch))
-			plan, _ := run{h: h, steps: 1000}.ask(t)
-			spent := without.Plan.Steps + without.Refusal.Steps
-			require.LessOrEqual(t, plan.Steps, max(spent, 1000)+1000)
-			require.False(t, plan.Proven)
+			without := stay(t, &jobs.Planner{Cluster: h.c, Options: victims.Options{Steps: 1000}}, &h.ask, world.Epoch)
+			d := run{h: h, steps: 1000}.ask(t)
+			require.LessOrEqual(t, stepsOf(&d), max(stepsOf(&without), 1000)+1000)
+			require.False(t, isProven(&d))
 		})
 	}
 }
@@ -178,21 +174,19 @@ func TestDecide_Stop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := town(t)
 			polls := int64(0)
-			plan, _ := run{h: h, stop: func() bool { polls++; return false }}.ask(t)
-			require.Greater(t, polls, plan.Steps/1000)
+			d := run{h: h, stop: func() bool { polls++; return false }}.ask(t)
+			require.Greater(t, polls, stepsOf(&d)/1000)
 
 			all := polls
 			for _, last := range []int64{1, 2, all / 2} {
 				polls = 0
-				plan, _ := run{h: h, stop: func() bool { polls++; return polls >= last }}.ask(t)
+				d := run{h: h, stop: func() bool { polls++; return polls >= last }}.ask(t)
 				require.LessOrEqual(t, polls, last+2, "a search asks once more when it begins")
-				require.False(t, plan.Proven)
+				require.False(t, isProven(&d))
 				polls = 0
-				d := victims.Decision{}
 				stop := func() bool { polls++; return polls >= last }
-				require.NoError(t, (&victims.Planner{Cluster: h.c, Options: victims.Options{Stop: stop}}).Decide(&d, &h.ask, world.Epoch))
-				without := d.Plan.Steps + d.Refusal.Steps
-				require.LessOrEqual(t, plan.Steps-without, 1000*(last+2))
+				without := stay(t, &jobs.Planner{Cluster: h.c, Options: victims.Options{Stop: stop}}, &h.ask, world.Epoch)
+				require.LessOrEqual(t, stepsOf(&d)-stepsOf(&without), 1000*(last+2))
 			}
 		})
 	}
@@ -204,17 +198,17 @@ func TestDecideJob_Steps(t *testing.T) {
 	for _, members := range []int{16, 32} {
 		h := fragile(t, 300)
 		budget := victims.DefaultSteps(h.c) // the decision without takes less than a ninth of it
-		plan, d := run{h: h}.job(t, members)
-		t.Logf("%d members: %d steps of %d, %d moves", members, plan.Steps, budget, len(plan.Moves))
+		d := run{h: h}.job(t, members)
+		t.Logf("%d members: %d steps of %d, %d moves", members, stepsOf(&d), budget, len(d.Plan.Moves))
 		require.Equal(t, victims.Preempts, d.Outcome)
-		require.NotEmpty(t, plan.Moves)
-		require.LessOrEqual(t, plan.Steps, budget+budget/slack)
+		require.NotEmpty(t, d.Plan.Moves)
+		require.LessOrEqual(t, stepsOf(&d), budget+budget/slack)
 
 		h = vain(t, 300)
-		plan, d = run{h: h, steps: 100_000}.job(t, members)
+		d = run{h: h, steps: 100_000}.job(t, members)
 		require.Equal(t, victims.Refused, d.Outcome)
-		require.False(t, plan.Proven)
-		require.LessOrEqual(t, plan.Steps, int64(100_000+100_000/slack))
+		require.False(t, isProven(&d))
+		require.LessOrEqual(t, stepsOf(&d), int64(100_000+100_000/slack))
 	}
 }
 
@@ -222,12 +216,12 @@ func TestDecideJob_Steps(t *testing.T) {
 func TestDecideJob_Stop(t *testing.T) {
 	h := fragile(t, 300)
 	polls := int64(0)
-	plan, _ := run{h: h, stop: func() bool { polls++; return false }}.job(t, 16)
-	require.Greater(t, polls, plan.Steps/1000)
+	d := run{h: h, stop: func() bool { polls++; return false }}.job(t, 16)
+	require.Greater(t, polls, stepsOf(&d)/1000)
 	for _, last := range []int64{1, polls / 2} {
 		polls = 0
-		plan, _ = run{h: h, stop: func() bool { polls++; return polls >= last }}.job(t, 16)
+		d = run{h: h, stop: func() bool { polls++; return polls >= last }}.job(t, 16)
 		require.LessOrEqual(t, polls, last+2)
-		require.False(t, plan.Proven)
+		require.False(t, isProven(&d))
 	}
 }

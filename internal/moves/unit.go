@@ -20,29 +20,29 @@ type unit struct {
 }
 
 // movable reports whether a task may move by itself.
-func (s *search) movable(id victims.TaskID, t *victims.Task) bool {
+func (s *Search) movable(id victims.TaskID, t *victims.Task) bool {
 	switch {
-	case t.State != victims.Running, !t.Movable, t.RefusedUntil.After(s.now), s.job && (t.NonPreemptible || t.Job == s.ask.Job):
+	case t.State != victims.Running, !t.Movable, t.RefusedUntil.After(s.Now), s.Gang && (t.NonPreemptible || t.Job != "" && t.Job == s.Ask.Job):
 		return false
 	}
 	traits := eligible.Traits{
 		Leaf: t.Queue, Priority: t.Priority, RequiredNode: t.RequiredNode,
-		SameApplication: t.Application != "" && t.Application == s.ask.Application,
+		SameApplication: t.Application != "" && t.Application == s.Ask.Application,
 	}
-	if s.rulesOf.Veto(&traits) != 0 || s.overMax(t) {
+	if s.rules.Veto(&traits) != 0 || s.overMax(t) {
 		return false
 	}
-	if s.rules.Exempt == nil {
+	if s.Exempt == nil {
 		return true
 	}
 	s.asked.Task = id
-	until, exempt := s.rules.Exempt(s.asked)
-	return !exempt || !eligible.Lasts(until, s.now)
+	until, exempt := s.Exempt(s.asked)
+	return !exempt || !eligible.Lasts(until, s.Now)
 }
 
 // overMax reports whether a queue above a task is over its max, in a type of the task: it
 // could not start again.
-func (s *search) overMax(t *victims.Task) bool {
+func (s *Search) overMax(t *victims.Task) bool {
 	tree := s.c.Tree()
 	for q := range tree.Ancestors(t.Queue) {
 		most, used, leaving := tree.Max(q), tree.Usage(q), tree.Leaving(q)
@@ -55,8 +55,11 @@ func (s *search) overMax(t *victims.Task) bool {
 	return false
 }
 
+// jobOf returns the job of a mover.
+func (s *Search) jobOf(v *victims.Move) string { return s.c.TaskView(v.Task).Job }
+
 // bound reports whether members of a job move together, or not at all.
-func (s *search) bound(job string) bool {
+func (s *Search) bound(job string) bool {
 	return s.c.MinMembers(job) > 0
 }
 
@@ -64,7 +67,7 @@ func (s *search) bound(job string) bool {
 type gang struct {
 	unit   // of all nodes
 	ok     bool
-	shared int // how many depths of domains the members share
+	shared []string // domains, of all members
 	at     map[victims.NodeID]foothold
 }
 
@@ -76,14 +79,13 @@ type foothold struct {
 
 // gangOf returns the gang of a job. A member that is leaving, or holds a grant, neither moves
 // nor keeps others from that.
-func (s *search) gangOf(job string) *gang {
+func (s *Search) gangOf(job string) *gang {
 	g, known := s.gangs[job]
 	if known {
 		return g
 	}
-	g = &gang{ok: true, shared: -1, at: map[victims.NodeID]foothold{}}
+	g = &gang{ok: true, at: map[victims.NodeID]foothold{}}
 	s.gangs[job] = g
-	var domains []string
 	for id := range s.c.JobTasks(job) {
 		if s.meter.Pay(2 * lookWork); s.meter.Over() {
 			g.ok = false
@@ -100,16 +102,15 @@ func (s *search) gangOf(job string) *gang {
 		at.size = resources.Add(at.size, at.size, v.Size)
 		g.at[v.Node] = at
 		g.ok = g.ok && s.lets(id, &v)
+		d := s.c.NodeView(v.Node).Domains
+		if len(g.tasks) == 0 {
+			g.shared = d
+		}
+		for g.shared = g.shared[:min(len(g.shared), len(d))]; !slices.Equal(g.shared, d[:len(g.shared)]); {
+			g.shared = g.shared[:len(g.shared)-1]
+		}
 		g.tasks = append(g.tasks, id)
 		s.add(&g.unit, &v)
-		d := s.c.NodeView(v.Node).Domains
-		if g.shared < 0 {
-			domains, g.shared = d, len(d)
-		}
-		g.shared = min(g.shared, len(d))
-		for !slices.Equal(d[:g.shared], domains[:g.shared]) {
-			g.shared--
-		}
 	}
 	// Rows say nothing: a unit is known by its first task.
 	slices.SortFunc(g.tasks, func(a, b victims.TaskID) int { return strings.Compare(s.c.Key(a), s.c.Key(b)) })
@@ -117,44 +118,21 @@ func (s *search) gangOf(job string) *gang {
 }
 
 // add adds to a unit what is lost with a task.
-func (s *search) add(u *unit, t *victims.Task) {
-	u.lost = u.lost.Add(s.weights.Work(t.Size, t.Lost(s.now)))
+func (s *Search) add(u *unit, t *victims.Task) {
+	u.lost = u.lost.Add(s.weights.Work(t.Size, t.Lost(s.Now)))
 	if t.OptedOut {
 		u.optedOut++
 	}
 }
 
 // lets reports whether a task may move, and some node may have room for it.
-func (s *search) lets(id victims.TaskID, t *victims.Task) bool {
+func (s *Search) lets(id victims.TaskID, t *victims.Task) bool {
 	return fits(t.Size, s.most, nil) && s.movable(id, t)
-}
-
-// name gives the grants of movers keys that nobody has, in the order of moves.
-func (s *search) name(moves []Move) {
-	given := map[string]bool{}
-	for i := range moves {
-		key := &moves[i].Ask.Key
-		for *key = s.unused(moves[i].Key + "+"); given[*key]; {
-			*key = s.unused(*key + "+")
-		}
-		given[*key] = true
-	}
-}
-
-// unused returns a key that no task or grant has, nor what is asked: longer if need be.
-func (s *search) unused(key string) string {
-	for {
-		_, task := s.c.Lookup(key)
-		if _, grant := s.c.LookupGrant(key); !task && !grant && !slices.Contains(s.keys, key) {
-			return key
-		}
-		key += "+"
-	}
 }
 
 // unitOf returns what moves with a task, and whether it may. A gang is listed on each of its
 // nodes, by its first member there.
-func (s *search) unitOf(id victims.TaskID) (u unit, ok bool) {
+func (s *Search) unitOf(id victims.TaskID) (u unit, ok bool) {
 	v := s.c.TaskView(id)
 	if s.bound(v.Job) && v.State == victims.Running {
 		g := s.gangOf(v.Job)
@@ -178,7 +156,7 @@ type listing struct {
 }
 
 // unitsOn lists the units on a node: none if the budget ends meanwhile.
-func (s *search) unitsOn(n victims.NodeID) listing {
+func (s *Search) unitsOn(n victims.NodeID) listing {
 	on, known := s.units[n]
 	if known {
 		return on
