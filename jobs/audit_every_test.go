@@ -144,6 +144,8 @@ func TestAudit_EveryLaw(t *testing.T) {
 			want: "guarantee queue=root.low type=cpu have=0/1000"},
 		{law: finding.LawBudget, town: "budget web 0 hard\n" + full + "web=web" + one, nodes: "n1", victims: "v",
 			want: "budget budget=web have=1/0"},
+		{law: finding.LawMaxVictims, town: "queue q\nqueue low\nnode n1 8\ntask v low n1 4\ntask w low n1 4\njob q 8", nodes: "n1", victims: "v w",
+			spoil: func(_ *town, _ *victims.Plan, a *victims.Auditor) { a.MaxVictims = 1 }, want: "max-victims have=2/1"},
 		{law: finding.LawGang, town: full + "job=g\ntask w low n1 0 job=g\nkeep g 2" + one, nodes: "n1", victims: "v",
 			want: "gang job=g have=1/2"},
 

@@ -175,6 +175,6 @@ var lawOf = map[string]oracle.Law{
 	finding.LawRequiredTask: oracle.Candidate, finding.LawNonPreemptible: oracle.Candidate,
 	finding.LawApplication: oracle.Law3, finding.LawFence: oracle.Law7, finding.LawStorm: oracle.Storm, finding.LawDisabled: oracle.Disabled,
 	finding.LawPriority: oracle.Law6, finding.LawExempt: oracle.Exempt, finding.LawGuarantee: oracle.Law2,
-	finding.LawBudget: oracle.Budget, finding.LawGang: oracle.Gang, finding.LawHeadroom: oracle.Headroom,
+	finding.LawBudget: oracle.Budget, finding.LawMaxVictims: oracle.Cap, finding.LawGang: oracle.Gang, finding.LawHeadroom: oracle.Headroom,
 	finding.LawQuota: oracle.Quota, finding.LawMinimal: oracle.Minimal,
 }

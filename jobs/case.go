@@ -48,6 +48,7 @@ type jobCase struct {
 
 	needs   needs
 	budgets budgets
+	cap     int // on the victims of a plan; 0: any number
 	filter  filter
 	blocks  *blocks // one for a case and those of its domains
 	domains domains
@@ -73,7 +74,7 @@ func (c *jobCase) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	fill(&c.own, job)
 	c.c, c.tree, c.job, c.now = p.Cluster, tree, &c.own, now
 	c.types = p.Cluster.Schema().Len()
-	c.order, c.onNodes, c.choice = rulebook.PlanOrder(), p.VictimsOnNode, nil
+	c.order, c.onNodes, c.cap, c.choice = rulebook.PlanOrder(), p.VictimsOnNode, p.MaxVictims, nil
 	if p.Compare != nil || len(p.Levels) > 0 {
 		c.choice = &p.Options
 	}
@@ -266,6 +267,9 @@ func (r *roster) checkMember(c *jobCase, m *victims.Member) error {
 	}
 	if m.Cost < 0 {
 		return fmt.Errorf("cost %d: %w", m.Cost, victims.ErrAmount)
+	}
+	if m.Preemptions < 0 || m.Preemptions > math.MaxInt32 {
+		return fmt.Errorf("preemptions %d: %w", m.Preemptions, victims.ErrRange)
 	}
 	for i, name := range m.Budgets {
 		if _, ok := c.c.Budget(name); !ok {

@@ -30,6 +30,8 @@ type rules struct {
 	horizon  time.Time // exemptions that end until then count as ended
 	refusals bool      // some task was found that is refused
 	strict   bool
+	least    eligible.MinRuntimes
+	counted  bool // how often tasks were preempted before
 	stage    stage
 	needy    trigger.Guarantees // what guarantees say; E
 	lawful   bool               // law 4 lets the job take from others
@@ -40,6 +42,8 @@ func (r *rules) begin(p *Planner, now time.Time) {
 	r.exempts, r.refusals = p.Exempt, false
 	r.now, r.horizon, r.strict, r.stage = now, now, p.StrictPriority, byPriority
 	r.weights.Set(p.Cluster.Capacity())
+	r.least.Set(p.Cluster.Tree())
+	r.counted = p.CountsPreemptions()
 }
 
 // beginLeaf makes the rules those of jobs of a leaf.
@@ -109,17 +113,27 @@ func (r *rules) veto(t *victims.Task) rulebook.Rule {
 	return rule
 }
 
-// exemption asks the caller, who must exempt tasks.
+// mayExempt reports whether anybody exempts tasks: the caller, or a queue that lets them run for some time.
+func (r *rules) mayExempt() bool { return r.exempts != nil || r.least.Any() }
+
+// exemption asks the caller and the queue of a task, of whom one must exempt tasks.
 func (r *rules) exemption(id victims.TaskID) (until time.Time, ok bool) {
 	r.asked.Task, r.asked.Member = id, r.first
-	until, ok = r.exempts(r.asked)
+	if r.exempts != nil {
+		until, ok = r.exempts(r.asked)
+	}
+	if r.least.Any() {
+		t := r.asked.Cluster.TaskView(id)
+		x := r.least.Extend(eligible.Exemption{Until: until, Exempt: ok}, t.Queue, t.Scheduled)
+		until, ok = x.Until, x.Exempt
+	}
 	return until, ok && eligible.Lasts(until, r.now)
 }
 
-// exempt reports whether the caller exempts a task that no rule vetoes, taking
+// exempt reports whether the caller or its queue exempts a task that no rule vetoes, taking
 // exemptions that end at the horizon or before as ended.
 func (r *rules) exempt(id victims.TaskID) bool {
-	if r.exempts == nil {
+	if !r.mayExempt() {
 		return false
 	}
 	until, ok := r.exemption(id)
@@ -134,6 +148,9 @@ func (r *rules) levels(t *victims.Task) cost.Levels {
 	x := eligible.Loss{
 		Rank: r.eligible.Rank(t.Queue, t.Priority), Priority: t.Priority,
 		OptedOut: t.OptedOut, Originator: t.Originator, Cost: t.Cost,
+	}
+	if r.counted {
+		x.Preemptions = int64(t.Preemptions)
 	}
 	return x.Levels()
 }

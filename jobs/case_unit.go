@@ -368,6 +368,9 @@ func (c *jobCase) bind(u *unit) {
 		}
 		x.counts = append(x.counts, one)
 	}
+	if x.cap[0] >= 0 {
+		x.counts = append(x.counts, count{x.cap, [1]int64{int64(u.end - u.first)}})
+	}
 	x.charge(c, u)
 	// Most units are one task with nothing to count. They share the lists of their
 	// leaf, so that a case of many tasks has no parts at all.
@@ -436,7 +439,9 @@ type budgets struct {
 	rows   []int32     // of candidates, one list after another
 	of     []least.Use // scratch of among
 	uses   []least.Use
-	counts []count // of units, one list after another
+	counts []count  // of units, one list after another
+	cap    [1]int32 // the bound on the number of all victims, or -1
+	most   [1]int64 // what it bounds them to
 }
 
 // A budget is how many of its tasks may still be stopped.
@@ -469,13 +474,17 @@ func (b *budgets) begin(c *jobCase) {
 	}
 }
 
-// bind adds a bound for each hard budget.
+// bind adds a bound for each hard budget, and one for the cap on victims.
 func (b *budgets) bind(c *jobCase) {
 	for i := range b.list {
 		if x := &b.list[i]; x.hard {
 			x.row = int32(len(c.rooms.Bounds))
 			c.rooms.Bounds = append(c.rooms.Bounds, units.Bound{Room: resources.Limit{Value: x.left[:], Defined: 1}})
 		}
+	}
+	if b.cap[0] = -1; c.cap > 0 {
+		b.cap[0], b.most[0] = int32(len(c.rooms.Bounds)), int64(c.cap)
+		c.rooms.Bounds = append(c.rooms.Bounds, units.Bound{Room: resources.Limit{Value: b.most[:], Defined: 1}})
 	}
 	b.uses, b.counts = b.uses[:0], b.counts[:0]
 }

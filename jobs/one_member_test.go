@@ -35,6 +35,7 @@ func propertyOneMember(t *rapid.T) {
 	c := alone(rapid.OneOf(
 		world.Cases(world.Small), world.Cases(world.Small.With(world.Everything)), world.DenseCases(world.Small),
 	).Draw(t, "case"))
+	c.Options.VictimsOnNode = false // with a predicate a job may overlook a plan that keeps to that
 	h := newHarness(t, jobOfAsk(c))
 	asks := world.CasePlanner(h.cluster, c)
 	if closed := rapid.SampledFrom(append([]string{""}, nodeNames(&c.World)...)).Draw(t, "closed"); closed != "" {
@@ -92,7 +93,7 @@ func FuzzAudit_OfOneMember(f *testing.F) {
 }
 
 func propertyAuditOfOneMember(t *rapid.T) {
-	c := alone(world.Cases(world.Small.With(world.Everything|world.WithNearby)).Draw(t, "case"))
+	c := alone(world.Cases(world.Small.With(world.Everything)).Draw(t, "case"))
 	h := newHarness(t, jobOfAsk(c))
 	asks := world.CasePlanner(h.cluster, c)
 	ask, err := world.AskOf(h.cluster, &c.Ask)

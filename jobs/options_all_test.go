@@ -172,6 +172,19 @@ func TestOptions_HoldForAll(t *testing.T) {
 			x.ask.RequiredNode, x.ask.Application, x.ask.Size = "n1", "app", amount(1)
 			o.TakeOwnApplication = true
 		}},
+		"MaxVictims": {all, func(x *choice, o *victims.Options) {
+			// On nodes of 6 it takes two to make room for 6.
+			lend, _ := x.c.Tree().Lookup("root.lend")
+			for _, n := range []string{"n4", "n5"} {
+				_, err := x.c.AddNode(&victims.Node{Name: n, Capacity: amount(6)})
+				require.NoError(t, err)
+				for _, key := range []string{"one-", "two-"} {
+					_, err := x.c.AddTask(&victims.Task{Key: key + n, Queue: lend, NodeName: n, Size: amount(3)})
+					require.NoError(t, err)
+				}
+			}
+			x.ask.Size, o.MaxVictims = amount(6), 1
+		}},
 		"RetryInterval": {all, func(x *choice, o *victims.Options) { o.RetryInterval = time.Hour }},
 		"Filter": {all, func(x *choice, o *victims.Options) {
 			o.Filter = func(q *victims.Question) bool {

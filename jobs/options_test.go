@@ -87,3 +87,23 @@ func TestOptions_Lawful(t *testing.T) {
 		}
 	})
 }
+
+// The level of preemptions decides between plans of gangs as well, where it is named.
+func TestLevels_PreemptionsOfGang(t *testing.T) {
+	w := build(t, "queue q g=9\nqueue low\nnode n1 4\nnode n2 4\nnode n3 4\n"+
+		"task o low n1 4 age=1m\ntask v low n2 4 age=3h\ntask w low n3 4 age=4h\njob q 4,4")
+	id, _ := w.cluster.Lookup("o")
+	task := w.cluster.Task(id)
+	task.Preemptions = 2
+	_, err := w.cluster.SetTask(&task)
+	require.NoError(t, err)
+	p := w.planner()
+	p.ByPriority = false
+	var d victims.Decision
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.Equal(t, "plan j0=n1 j1=n2 -o -v", w.brief(&d))
+	p.Levels = []string{"opted-out", "preemptions", "victims", "work"}
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.Equal(t, "plan j0=n2 j1=n3 -v -w", w.brief(&d))
+	require.Zero(t, d.Plan.Cost.Preemptions)
+}

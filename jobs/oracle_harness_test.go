@@ -65,7 +65,8 @@ func (h *harness) rebuild() {
 	if h.c.ByPriority {
 		h.planner.ByPriority = true
 	}
-	h.planner.StrictPriority, h.planner.RetryInterval = h.c.Options.StrictPriority, h.c.Options.Interval
+	h.c.Options.Set(&h.planner.Options)
+	h.planner.RetryInterval = h.c.Options.Interval
 	h.planner.Scarce = h.c.Options.Counting(cluster)
 	h.planner.WithinQueue = world.OwnLeaves[h.c.Options.OwnLeaf]
 }

@@ -51,6 +51,8 @@ func eachFeature(t *testing.T, property func(*rapid.T, world.Features)) {
 		{"labels", world.WithLabels},
 		{"domains", world.WithDomains},
 		{"own leaf", world.WithOwnLeaf},
+		{"min runtime", world.WithMinRuntime},
+		{"cap", world.WithCap},
 		{"budgets and domains", world.WithBudgets | world.WithDomains},
 		{"own leaf and budgets", world.WithOwnLeaf | world.WithBudgets},
 		{"everything", everything},
@@ -76,8 +78,7 @@ func TestOracle_OwnLeaf(t *testing.T) {
 }
 
 // everything is what jobs know of what worlds may have.
-const everything = world.WithBudgets | world.WithCosts | world.WithCheckpoints |
-	world.WithRanks | world.WithLabels | world.WithDomains | world.WithOwnLeaf
+const everything = world.EverythingOfJobs
 
 func FuzzOracle_Features(f *testing.F) {
 	for _, seed := range world.FuzzSeeds() {

@@ -203,6 +203,32 @@ func TestPending_LastAttempt(t *testing.T) {
 	}
 }
 
+// On a cluster that lives nobody is asked again before the task that could go has run for as long as its
+// queue lets it, and then at once.
+func TestPending_MinRuntime(t *testing.T) {
+	w := build(t, "queue q g=4\nqueue low runs=10m\nnode n1 4\ntask v low n1 4 age=6m\njob q 4")
+	for _, asGang := range []bool{false, true} {
+		p := pendingIn(w)
+		ask := victims.Ask{Key: "x", Queue: w.leaf("q"), Size: w.size("4")}
+		if asGang {
+			ask = w.job
+		}
+		p.Add(ask)
+		decided := func(now time.Time) (n int) {
+			for d, err := range p.Decide(now) {
+				require.NoError(t, err)
+				require.Equal(t, now.Equal(noon.Add(4*time.Minute)), d.Outcome == victims.Preempts, "%v", now)
+				n++
+			}
+			return n
+		}
+		require.Equal(t, 1, decided(noon))
+		require.Equal(t, noon.Add(4*time.Minute), p.Last(ask.Key).Refusal.RetryAt)
+		require.Equal(t, 0, decided(noon.Add(4*time.Minute-1)))
+		require.Equal(t, 1, decided(noon.Add(4*time.Minute)))
+	}
+}
+
 // Who is on hold is passed over, asked in order and before being decided only, and has no
 // decision of those that are like it. What an ask refers to is copied.
 func TestPending_Hold(t *testing.T) {

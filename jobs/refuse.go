@@ -36,6 +36,20 @@ func (d *decision) lacks(dst *victims.Decision) {
 		r.Reason = rulebook.PredicateRefused
 	}
 	r.Proven, r.Steps = d.best.proven, d.effort.steps()
+	if r.Reason == rulebook.NoVictims && d.cap > 0 && !d.p.hasty && !d.effort.eager {
+		d.tellCap(r)
+	}
+}
+
+// tellCap looks for any plan without the cap on victims, and tells it as the reason if there is one.
+func (d *decision) tellCap(r *victims.Refusal) {
+	d.cap, d.effort.eager = 0, true
+	if d.plans(len(d.unplaced)) {
+		r.Reason, r.NeedsVictims = rulebook.TooManyVictims, int(d.best.levels[rulebook.LevelVictims])
+	}
+	d.cap, d.effort.eager = d.p.MaxVictims, false
+	d.best.found = false
+	d.state(len(d.unplaced))
 }
 
 // unplanned completes the refusal of a job that has no plan with the candidates of a stage.
@@ -44,7 +58,7 @@ func (d *decision) unplanned(dst *victims.Decision, s stage) {
 	counted := rulebook.ReasonOf(r.Reason).Searched
 	own := s != byPriority && d.mayTakeOwn(r.Reason)
 	if !counted {
-		if own && (d.p.Exempt != nil || d.rules.refusals) {
+		if own && (d.rules.mayExempt() || d.rules.refusals) {
 			d.effort.eager = true
 			r.RetryAt = d.retryAt(withOwnLeaf)
 		}
@@ -89,7 +103,7 @@ func (d *decision) lackQuota(r *victims.Refusal) {
 // retryAt returns the first instant at which, all else equal, there is a plan
 // because exemptions have ended; zero if there is none.
 func (d *decision) retryAt(s stage) time.Time {
-	if d.p.Exempt == nil && !d.rules.refusals || d.p.hasty {
+	if !d.rules.mayExempt() && !d.rules.refusals || d.p.hasty {
 		return time.Time{}
 	}
 	d.rules.stage = s
@@ -108,7 +122,7 @@ func (d *decision) retryAt(s stage) time.Time {
 		switch rule := d.rules.veto(&t); {
 		case rule == rulebook.RuleRefused:
 			d.ends = append(d.ends, t.RefusedUntil)
-		case rule == 0 && d.p.Exempt != nil:
+		case rule == 0 && d.rules.mayExempt():
 			if until, ok := d.rules.exemption(id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)
 			}

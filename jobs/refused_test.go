@@ -17,7 +17,7 @@ import (
 
 // Whoever would not stop is let alone until its time, as if it were exempt until then.
 func propertyRefused(t *rapid.T) {
-	h := newHarness(t, world.JobCases(world.Small.With(everything)).Draw(t, "case"))
+	h := newHarness(t, world.JobCases(world.Small.With(everything&^world.WithMinRuntime)).Draw(t, "case"))
 	until, now := map[string]time.Time{}, h.c.Options.Now
 	for i := range h.c.World.Tasks {
 		if task := &h.c.World.Tasks[i]; !task.State.Leaving() && rapid.IntRange(0, 2).Draw(t, "refuses") == 0 {

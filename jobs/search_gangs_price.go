@@ -19,6 +19,7 @@ const (
 	partOriginators
 	partJobs
 	partOwn
+	partPreemptions
 	partVictims
 	partRanks
 	partPriorities
@@ -39,6 +40,7 @@ func (x *exchanger) partsOf(u int32) (v [numParts]int64) {
 		}
 	}
 	v[partOwn] = min(l[rulebook.LevelOwn], most>>32)<<32 + l[rulebook.LevelOwnLow]
+	v[partPreemptions] = l[rulebook.LevelPreemptions]
 	v[partVictims], v[partRanks], v[partPriorities] = l[rulebook.LevelVictims], l[rulebook.LevelSumRanks], l[rulebook.LevelSumPriorities]
 	if x.types == 1 {
 		v[partExcess] = unit.Size.At(0)

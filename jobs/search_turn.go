@@ -90,19 +90,22 @@ func onlyJobSpares(c *victims.Cluster, job string, id victims.TaskID) bool {
 // predicates that are told of other members.
 func (d *decision) takesTurns() bool {
 	p := d.p
-	later := d.rules.refusals && d.rules.horizon.After(d.now) // asks know no other instant
+	later := (d.rules.refusals || d.rules.least.Any()) && d.rules.horizon.After(d.now) // asks know no other instant
 	return !later && !p.ByPriority && d.job.DomainDepth == 0 && p.Admit == nil && p.Predicate == nil && len(d.todo) > 0
 }
 
 // inTurn asks the members of todo in turn, unless DecideAll has done that, and reports whether
 // all have places and somebody goes.
 func (d *decision) inTurn() bool {
-	x := &d.turn
+	x, found := &d.turn, false
 	if d.p.inOrder {
-		return d.takeOver(d.p.asked) && len(x.gone) > 0
+		found = d.takeOver(d.p.asked)
+	} else {
+		x.begin(d)
+		found = d.askOrders()
 	}
-	x.begin(d)
-	return d.askOrders() && len(x.gone) > 0
+	// Each of them keeps the cap on victims, and all of them might not.
+	return found && len(x.gone) > 0 && (d.cap == 0 || len(x.gone) <= d.cap)
 }
 
 // takeOver makes parts, which were decided in turn, those of the first members, and reports
@@ -146,6 +149,7 @@ func (d *decision) askOrders() bool {
 func (x *turns) begin(d *decision) {
 	x.copy = x.aside.Of(d.c)
 	x.asks.Cluster, x.asks.Options, x.asks.Moves, x.asks.Observe, x.asks.Audit = x.copy, d.p.Options, "", nil, false
+	x.asks.MaxVictims = d.cap
 	x.asks.Filter = d.remembered()    // nobody is asked twice
 	if d.rules.stage == outsideLeaf { // a queue may say otherwise; see askAll
 		x.asks.WithinQueue = queue.Never

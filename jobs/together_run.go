@@ -443,7 +443,7 @@ func (j *joiner) describe(list []int) {
 		}
 		job.Members = append(job.Members, victims.Member{
 			Key: a.Key, Size: a.Size, Originator: a.Originator, OptedOut: a.OptedOut, Class: a.Class,
-			Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets,
+			Name: a.Name, Tag: a.Tag, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets,
 		})
 	}
 }

@@ -24,7 +24,7 @@ import (
 // A town is a small cluster that is written down in lines, to be checked by
 // hand. Sizes are cpus and, after a slash, gpus: "4", "4/1".
 //
-//	queue a.b g=4 max=8 quota=2:6 waiting=1 policy=fence offset=5 priority=fence
+//	queue a.b g=4 max=8 quota=2:6 waiting=1 policy=fence runs=5m offset=5 priority=fence
 //	budget web 1 hard
 //	node n1 8 off for=j0 rank=1 in=b1/r1
 //	task t a.b n1 4 p=1 app=x job=g age=1h saved=5m fixed opted originator bound state=releasing until=5m cost=2 web=web,db
@@ -116,8 +116,10 @@ func (w *town) config(path string) queue.Config {
 			c.Guaranteed, c.Max = w.limit(l.with["g"]), w.limit(l.with["max"])
 			c.Properties = map[string]string{
 				"preemption.policy": l.with["policy"],
-				"priority.offset":   l.with["offset"],
-				"priority.policy":   l.with["priority"],
+
+				"preemption.min-runtime": l.with["runs"],
+				"priority.offset":        l.with["offset"],
+				"priority.policy":        l.with["priority"],
 			}
 			for key, value := range c.Properties {
 				if value == "" {

@@ -28,6 +28,7 @@ type Config struct {
 	//	preemption.policy       default, fence or disabled
 	//	preemption.delay        a Go duration, 0 or above
 	//	preemption.own-leaf     never, met or branch, which YuniKorn lacks
+	//	preemption.min-runtime  a Go duration, 0 or above, which YuniKorn lacks
 	//	priority.policy         default or fence
 	//	priority.offset         an int32
 	//	quota.preemption.delay  a Go duration or bare seconds; 0 is off

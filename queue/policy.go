@@ -25,6 +25,9 @@ type Policies struct {
 	// [WithinQueue]. "" is that of the queue above, and that of the planner's options if
 	// no queue of the path says it.
 	WithinQueue WithinQueue
+	// MinRuntime is how long tasks of the leaves below must have run before asks may take them, 0 or
+	// more. nil is that of the queue above, and 0 at the root.
+	MinRuntime *time.Duration
 	// PriorityFence is "fence": priorities from below become PriorityOffset; or "default",
 	// as is "": it is added. Neither is inherited. nil is 0.
 	PriorityFence  string
@@ -80,7 +83,7 @@ func (p Policies) below(above *Policies) Policies {
 	r := p
 	if above == nil {
 		// A preemption policy has no effect on the root.
-		above, r.Preemption = &Policies{PreemptionDelay: new(defaultDelay)}, Default
+		above, r.Preemption = &Policies{PreemptionDelay: new(defaultDelay), MinRuntime: new(time.Duration)}, Default
 	}
 	if r.Preemption == "" {
 		if r.Preemption = Default; above.Preemption == Disabled {
@@ -89,6 +92,9 @@ func (p Policies) below(above *Policies) Policies {
 	}
 	if r.PreemptionDelay == nil {
 		r.PreemptionDelay = above.PreemptionDelay
+	}
+	if r.MinRuntime == nil {
+		r.MinRuntime = above.MinRuntime
 	}
 	if r.WithinQueue == "" {
 		r.WithinQueue = above.WithinQueue
@@ -140,6 +146,17 @@ var sayings = [...]saying{
 			}
 			defer func() { p.PreemptionDelay = new(defaultDelay) }()
 			return fmt.Sprintf("%v: want 0 or above; it counts as 30s", *p.PreemptionDelay)
+		},
+	}, {
+		field: "MinRuntime", names: []string{propertyMinRuntime},
+		said: func(p *Policies) bool { return p.MinRuntime != nil },
+		copy: func(dst, src *Policies) { dst.MinRuntime = copyOfPointer(src.MinRuntime) },
+		bad: func(p *Policies) string {
+			if *p.MinRuntime >= 0 {
+				return ""
+			}
+			defer func() { p.MinRuntime = nil }()
+			return fmt.Sprintf("%v: want 0 or above", *p.MinRuntime)
 		},
 	}, {
 		field: "WithinQueue", names: []string{propertyOwnLeaf},

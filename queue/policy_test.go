@@ -25,6 +25,12 @@ func typed(c Config) Config {
 				d = -1 // as bad
 			}
 			p.PreemptionDelay = &d
+		case propertyMinRuntime:
+			d, err := time.ParseDuration(value)
+			if err != nil {
+				d = -1 // as bad
+			}
+			p.MinRuntime = &d
 		case propertyOwnLeaf:
 			p.WithinQueue = WithinQueue(value)
 		case propertyQuotaPreemptionDelay:
@@ -86,6 +92,7 @@ func TestPolicies_Bad(t *testing.T) {
 		{Policies{PreemptionDelay: new(-time.Second)}, unset, `bad policy: PreemptionDelay -1s: want 0 or above; it counts as 30s`},
 		{Policies{WithinQueue: "any"}, unset, `bad policy: WithinQueue "any": want never, met or branch`},
 		{Policies{PriorityFence: "disabled"}, unset, `bad policy: PriorityFence "disabled": want default or fence`},
+		{Policies{MinRuntime: new(-time.Second)}, unset, `bad policy: MinRuntime -1s: want 0 or above`},
 		{Policies{QuotaDelay: new(-time.Second)}, unset, `bad policy: QuotaDelay -1s: want 0 or above`},
 		{Policies{Weight: -1}, unset, `bad policy: Weight -1: want 1 or above`},
 		{Policies{WithinQueue: "Met"}, unset + " within=met", ""},
@@ -115,6 +122,7 @@ func TestPolicies_Twice(t *testing.T) {
 		propertyPriorityPolicy:       {PriorityFence: "fence"},
 		propertyPriorityOffset:       {PriorityOffset: new(int32(0))},
 		propertyQuotaPreemptionDelay: {QuotaDelay: new(time.Duration(0))},
+		propertyMinRuntime:           {MinRuntime: new(time.Duration(0))},
 		propertyQuotaDelay:           {QuotaDelay: new(time.Duration(0))},
 		propertyFairWeight:           {Weight: 1},
 	} {

@@ -27,6 +27,7 @@ const (
 	propertyQuotaPreemptionDelay = "quota.preemption.delay"
 	propertyQuotaDelay           = "preemption.quota.delay" // the same, in YuniKorn 1.8
 	propertyOwnLeaf              = "preemption.own-leaf"    // YuniKorn has neither this
+	propertyMinRuntime           = "preemption.min-runtime" // nor this
 	propertyFairWeight           = "fair.weight"            // nor this
 )
 
@@ -84,6 +85,12 @@ func (p *Policies) set(key, value string) (bad string) {
 			return "want a duration, 0 or above; it counts as 30s"
 		}
 		p.PreemptionDelay = &d
+	case propertyMinRuntime:
+		d, err := time.ParseDuration(value)
+		if err != nil || d < 0 {
+			return "want a duration, 0 or above"
+		}
+		p.MinRuntime = &d
 	case propertyOwnLeaf:
 		w, ok := within(value)
 		if !ok {

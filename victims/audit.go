@@ -396,6 +396,9 @@ func (x *court) cost() (c Cost) {
 		if r.flags.has(flagOriginator) {
 			c.Originators++
 		}
+		if x.CountsPreemptions() {
+			c.Preemptions += int64(x.c.preempted.at(int(id)))
+		}
 		c.Own = c.Own.Add(resources.WideOf(x.c.costOf(id)))
 		// By the exported method, which converts what is stored back to times:
 		// a wrong conversion would show as a wrong cost.

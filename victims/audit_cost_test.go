@@ -49,7 +49,7 @@ func propertyAuditorCost(t *rapid.T) {
 	own, _ := new(big.Int).SetString(cost.Own.String(), 10)
 	got := oracle.Cost{
 		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
-		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: own,
+		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: own, Preemptions: cost.Preemptions,
 		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
 		Excess: big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)), Work: work,
 		NodePenalty: cost.NodePenalty, Node: cost.Node - 1, // places count from 1 in a cluster that has lost no node
@@ -79,6 +79,13 @@ func TestAuditorCost_ByHand(t *testing.T) {
 		Excess: resources.Share{Amount: 1, Of: 16}, Work: resources.Wide{}.AddTimes(130, 187_500_000), NodePenalty: 7, Node: 1,
 	}
 	require.Zero(t, got.Compare(&want), "got %+v, want %+v", got, want)
+
+	v1.Preemptions, w.Preemptions = 2, 5
+	a, p = c.build(t)
+	require.Zero(t, a.Cost(decided(p), auditNow).Preemptions, "it does not count")
+	a.Levels = []string{"preemptions"}
+	require.Equal(t, int64(7), a.Cost(decided(p), auditNow).Preemptions)
+	a.Levels = nil
 
 	p.Ask.Key = ""
 	require.Equal(t, victims.Cost{}, a.Cost(decided(p), auditNow), "nothing can be judged")

@@ -195,6 +195,7 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 	}
 	a.WithinQueue = rapid.SampledFrom([]queue.WithinQueue{queue.Never, queue.Met, queue.Branch}).Draw(t, "own leaf")
 	a.VictimsOnNode, a.TakeOwnApplication = oneIn(t, 4, "same node"), oneIn(t, 2, "own application")
+	a.MaxVictims = rapid.IntRange(0, 3).Draw(t, "cap")
 	if n := victims.NodeID(rapid.IntRange(1, 7).Draw(t, "filtered")); n <= 3 {
 		a.Filter = func(q *victims.Question) bool { return q.Node != n }
 	}

@@ -500,6 +500,18 @@ var auditBudgetTable = []auditRow{
 		},
 	},
 	{
+		name: "cap: as many as may go",
+		edit: func(c *auditCase) { c.auditor.MaxVictims = 1 },
+	},
+	{
+		name: "cap: one too many",
+		edit: func(c *auditCase) {
+			c.lendX.Guaranteed = resources.Limit{}
+			c.ask.Size[0], c.victims, c.auditor.MaxVictims = 5, []string{"v1", "v2"}, 1
+		},
+		want: []string{`max-victims: 2 victims, want at most 1`},
+	},
+	{
 		name: "budget: law 1, nothing is left for v1 in the place of w",
 		edit: func(c *auditCase) {
 			c.spend(victims.Budget{Hard: true}, "v1")

@@ -123,9 +123,7 @@ func TestAuditorIsReusable(t *testing.T) {
 	for round := range 2 {
 		for _, test := range auditRows() {
 			a, p := test.build(t)
-			reused.Cluster, reused.StrictPriority, reused.RetryInterval = a.Cluster, a.StrictPriority, a.RetryInterval
-			reused.Exempt, reused.Filter, reused.Blockers, reused.Predicate = a.Exempt, a.Filter, a.Blockers, a.Predicate
-			reused.WithinQueue = a.WithinQueue
+			reused.Cluster, reused.Options = a.Cluster, a.Options
 			got := violationLines(reused.Audit(nil, decided(p), auditNow))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("round %d: %s (-want +got):\n%s", round, test.name, diff)

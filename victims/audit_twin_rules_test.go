@@ -100,6 +100,16 @@ func (s slowAudit) blocks(id victims.TaskID) bool {
 	return s.Blockers != nil && slices.Contains(s.Blockers(nil, s.asked()), id)
 }
 
+// stopped counts the victims.
+func (s slowAudit) stopped() (n int) {
+	for id, task := range s.tasks {
+		if task.State == victims.Running && s.isVictim(id) {
+			n++
+		}
+	}
+	return n
+}
+
 // drawn counts the victims that name a budget.
 func (s slowAudit) drawn(budget string) (n int64) {
 	for id, task := range s.tasks {

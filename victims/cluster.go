@@ -464,7 +464,7 @@ func (a *Ask) task(node NodeID) Task {
 		Size: a.Size, Priority: a.Priority, Created: a.PendingSince, State: Granted,
 		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
 		Job: a.Job, NonPreemptible: a.NonPreemptible,
-		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets, Movable: a.Movable, Class: a.Class,
+		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets, Movable: a.Movable, Class: a.Class,
 	}
 }
 

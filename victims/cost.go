@@ -27,6 +27,7 @@ type Cost struct {
 	MaxPriority   int64           // (d) the highest raw priority of a victim
 	Jobs          int             // (d) jobs stopped altogether, because too few members would remain
 	Own           resources.Wide  // (d2) the sum of the victims' own costs, Task.Cost
+	Preemptions   int64           // (d3) how often they were preempted before, if Levels or Compare may count it; else 0
 	Victims       int             // (e) victims, counted as tasks
 	SumRanks      int64           // (f) the sum of their ranks
 	SumPriorities int64           // (f2) the sum of their raw priorities
@@ -70,6 +71,7 @@ func (c *Cost) String() string {
 	add(c.MaxPriority != 0, "highest priority %d", c.MaxPriority)
 	add(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job"))
 	add(c.Own != resources.Wide{}, "own cost %v", c.Own)
+	add(c.Preemptions > 0, "preempted %s before", counted(c.Preemptions, "time"))
 	add(true, "%s", counted(c.Victims, "victim"))
 	add(c.Moves > 0, "%s", counted(c.Moves, "move"))
 	add(c.Victims > 1 && c.SumRanks != 0, "ranks sum up to %d", c.SumRanks)
@@ -113,7 +115,7 @@ func (c *Cost) lostAmount() string {
 // levels are those of Planner.Levels.
 type levels []string
 
-// DefaultLevels returns the words of all levels, in the order of [Cost]. See
+// DefaultLevels returns the words of the levels that count by default, in the order of [Cost]. See
 // Planner.Levels.
 func DefaultLevels() []string { return rulebook.Words() }
 
@@ -170,7 +172,9 @@ func compareInSequence(sequence []int8, a, b *Cost) (order int) {
 			order = rulebook.CompareAt((*rulebook.Cost)(a), (*rulebook.Cost)(b), rulebook.Level(sequence[i]))
 		}
 		for level := rulebook.LevelOptedOut; order == 0 && sequence == nil && level <= rulebook.LevelExcess; level++ {
-			order = rulebook.CompareAt((*rulebook.Cost)(a), (*rulebook.Cost)(b), level) // the numbers are in the order of the fields
+			if !level.Off() { // the numbers are in the order of the fields
+				order = rulebook.CompareAt((*rulebook.Cost)(a), (*rulebook.Cost)(b), level)
+			}
 		}
 	}
 	return cmp.Or(order, cmp.Compare(a.NodePenalty, b.NodePenalty), cmp.Compare(a.Node, b.Node))

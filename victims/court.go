@@ -572,10 +572,16 @@ func (x *court) poor(leaf queue.ID, helped resources.Mask) (at queue.ID, i int, 
 // refused reports whether a task would not stop, and nobody is to take it yet.
 func (x *court) refused(id TaskID) bool { return x.Now.Before(instantOf(x.c.refused.at(int(id)))) }
 
-// exempt asks the caller whether the task is exempt now. From the end of its exemption on it
+// exempt reports whether the task has run for less time than its queue lets it, or the caller says that
+// it is exempt. It asks the caller whether the task is exempt now. From the end of its exemption on it
 // is not. The answer is asked for anew: an auditor that trusted the planner's would share
 // its mistakes.
 func (x *court) exempt(id TaskID) bool {
+	if least := *x.c.tree.Policies(x.c.tasks[id].leaf).MinRuntime; least > 0 {
+		if t := x.c.TaskView(id); !t.Scheduled.IsZero() && x.Now.Sub(t.Scheduled) < least {
+			return true
+		}
+	}
 	if x.Exempt == nil {
 		return false
 	}

@@ -54,6 +54,7 @@ func (x *court) run() {
 	}
 	x.guarantee()
 	x.budget()
+	x.cap()
 	x.gang()
 	for at := range x.nodes {
 		x.room(x.full, at)
@@ -268,6 +269,13 @@ func (x *court) budget() {
 		if drawn := x.drawn[row]; b.Hard && drawn > left {
 			x.fault(Violation{Law: finding.LawBudget, Budget: name, Have: drawn, Want: left})
 		}
+	}
+}
+
+// cap is that no plan has more victims than the option says. It says nothing of quotas.
+func (x *court) cap() {
+	if most := x.MaxVictims; most > 0 && len(x.victims) > most && x.Of != "quota" {
+		x.fault(Violation{Law: finding.LawMaxVictims, Have: int64(len(x.victims)), Want: int64(most)})
 	}
 }
 

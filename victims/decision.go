@@ -88,6 +88,9 @@ type Task struct {
 	// Cost is what stopping the task costs, 0 or more. It counts after ranks,
 	// priorities and stopped jobs.
 	Cost int64
+	// Preemptions is how often what runs here was preempted before, by your count, for the level
+	// "preemptions": so that those who were stopped are not the first again.
+	Preemptions int
 	// Budgets names each [Budget] that stopping the task draws on, once.
 	Budgets []string
 }
@@ -165,6 +168,7 @@ type Ask struct {
 	Job            string
 	NonPreemptible bool
 	Cost           int64
+	Preemptions    int
 	Budgets        []string // they play no part in a plan for the ask itself
 }
 
@@ -177,8 +181,10 @@ type Member struct {
 	Class      int // see Options.Filter
 	Originator bool
 	OptedOut   bool
-	Cost       int64    // of stopping it once it runs; see Task
-	Budgets    []string // that it is in once it runs
+	Cost       int64 // of stopping it once it runs; see Task
+	// Preemptions is how often it was preempted before.
+	Preemptions int
+	Budgets     []string // that it is in once it runs
 }
 
 // Member returns a member of a gang with what it has from the ask. A lone ask has one: itself.
@@ -205,6 +211,7 @@ func (a *Ask) MemberAsk(i int) Ask {
 	m, ask := a.Member(i), *a
 	ask.Key, ask.Name, ask.Tag, ask.Size, ask.Class = m.Key, m.Name, m.Tag, m.Size, m.Class
 	ask.Originator, ask.OptedOut, ask.Cost, ask.Budgets = m.Originator, m.OptedOut, m.Cost, m.Budgets
+	ask.Preemptions = m.Preemptions
 	ask.Members, ask.MinMembers, ask.DomainDepth = nil, 0, 0
 	if !a.isLone() {
 		ask.Job = a.Key
@@ -221,7 +228,7 @@ func (a *Ask) isLone() bool {
 func (a *Ask) asMember() Member {
 	return Member{
 		Key: a.Key, Name: a.Name, Tag: a.Tag, Size: a.Size, Class: a.Class,
-		Originator: a.Originator, OptedOut: a.OptedOut, Cost: a.Cost, Budgets: a.Budgets,
+		Originator: a.Originator, OptedOut: a.OptedOut, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets,
 	}
 }
 
@@ -312,7 +319,7 @@ func (m *Move) Ask(c *Cluster) Ask {
 	return Ask{
 		Key: m.Grant, Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority, Class: t.Class,
 		Originator: t.Originator, OptedOut: t.OptedOut, Movable: t.Movable, Job: t.Job, NonPreemptible: t.NonPreemptible,
-		Cost: t.Cost, Budgets: t.Budgets,
+		Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets,
 	}
 }
 
@@ -476,6 +483,8 @@ const (
 //   - nothing-in-reach: no leaf is in reach (law 7), enabled and outside the starving
 //     queue.
 //   - no-victims: no legal set of victims makes room.
+//   - max-victims: legal sets make room, and all that were found have more victims than
+//     Options.MaxVictims lets a plan have.
 //   - predicate: legal sets make room, and the predicate refused those tried.
 //   - domain: no node is in a domain of the required depth, or members that run share
 //     none.
@@ -495,6 +504,8 @@ type Refusal struct {
 	// type, that by itself keeps one of those tasks, alone or with its job; for a job without a plan also one
 	// that cannot give all of its own. The count comes first, and is worked out as Counts is.
 	ProtectedBy Protector
+	// NeedsVictims is, of max-victims, how many the plan has that there would be without the cap.
+	NeedsVictims int
 	// NoneCounts: of not-guaranteed, no type that is asked for is in Options.Scarce.
 	NoneCounts bool
 	// Counts has the rules that protected tasks, in their order, Candidates the tasks that

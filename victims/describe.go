@@ -238,6 +238,7 @@ func (h *Help) Describe(c *Cluster) string {
 	add(h.Bounds, "another guarantee or max")
 	add(h.Policies, "other policies of queues")
 	add(h.Priorities, "another priority, application or gang of a task")
+	add(h.MoreVictims, "a higher cap on victims")
 	add(h.Labels, "other answers of Filter, Exempt and the like")
 	return "what would help: " + strings.Join(all, ", ") + "\n"
 }
@@ -306,6 +307,8 @@ func (d *Decision) because(c *Cluster, reason string) string {
 		return fmt.Sprintf(text, plain.Name(d.Plan.Ask.RequiredNode))
 	case rulebook.AboutDelay:
 		return fmt.Sprintf(text, *c.tree.Policies(d.Plan.Ask.Queue).PreemptionDelay)
+	case rulebook.AboutVictims:
+		return fmt.Sprintf(text, counted(r.NeedsVictims, "victim"))
 	}
 	return text
 }

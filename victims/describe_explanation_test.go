@@ -4,13 +4,12 @@ package victims_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/golden"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -32,9 +31,7 @@ func TestDescribeExplanation_Golden(t *testing.T) {
 		f, p, ask := o.build(t)
 		write(o.name, f, f.explain(p, ask))
 	}
-	want, err := os.ReadFile(filepath.Join("testdata", "explain.golden"))
-	require.NoError(t, err)
-	require.Equal(t, string(want), b.String())
+	golden.Compare(t, "testdata/explain.golden", b.String())
 	for line := range strings.Lines(b.String()) {
 		require.Equal(t, strings.TrimRight(line, " \n")+"\n", line, "blanks at the end of a line")
 	}

@@ -29,6 +29,8 @@ type eligibility struct {
 	hasApp  bool       // the application has tasks in the cluster, and law 3 binds
 	ceiling int64      // Ceiling, if law 6 holds
 	without Relaxation // a rule that does not hold; Explain sets it
+	least   eligible.MinRuntimes
+	counted bool // how often tasks were preempted before
 }
 
 // reset states who wants room, and reports whether any leaf is in reach.
@@ -37,6 +39,8 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 	e.now, e.horizon = d.now, d.now
 	e.ns, _ = nanos(d.now)
 	e.weights.Set(d.c.total)
+	e.least.Set(d.c.tree)
+	e.counted = d.p.CountsPreemptions()
 	e.app, e.hasApp = d.c.apps.lookup(d.ask.Application)
 	e.hasApp = e.hasApp && !(d.p.TakeOwnApplication && d.required())
 	who.Tree, who.Leaf, who.Priority, who.Arriving = d.tree, d.ask.Queue, d.ask.Priority, d.size
@@ -80,7 +84,7 @@ func (e *eligibility) veto(id TaskID) rulebook.Rule {
 }
 
 // timed reports whether time alone may let a task go.
-func (d *decision) timed() bool { return d.p.Exempt != nil || refuses(d.c.lastRefused, d.now) }
+func (d *decision) timed() bool { return d.eligible.mayExempt() || refuses(d.c.lastRefused, d.now) }
 
 // rule returns the first rule that keeps a task from being a victim whatever it frees,
 // exemptions included; else 0.
@@ -94,17 +98,27 @@ func (e *eligibility) rule(id TaskID) rulebook.Rule {
 	return 0
 }
 
-// exemption asks the caller, who must exempt tasks.
+// mayExempt reports whether anybody exempts tasks: the caller, or a queue that lets them run for some time.
+func (e *eligibility) mayExempt() bool { return e.exempts != nil || e.least.Any() }
+
+// exemption asks the caller and the queue of a task, of whom one must exempt tasks.
 func (e *eligibility) exemption(id TaskID) (until time.Time, ok bool) {
-	e.asked.Task = id
-	until, ok = e.exempts(e.asked)
+	if e.exempts != nil {
+		e.asked.Task = id
+		until, ok = e.exempts(e.asked)
+	}
+	if e.least.Any() {
+		r := &e.c.tasks[id]
+		x := e.least.Extend(eligible.Exemption{Until: until, Exempt: ok}, r.leaf, r.scheduledAt())
+		until, ok = x.Until, x.Exempt
+	}
 	return until, ok && eligible.Lasts(until, e.now)
 }
 
-// exempt reports whether the caller exempts a task, taking exemptions that end
+// exempt reports whether the caller or its queue exempts a task, taking exemptions that end
 // at the horizon or before as ended.
 func (e *eligibility) exempt(id TaskID) bool {
-	if e.exempts == nil || e.without.task(rulebook.RelaxExemption, id) {
+	if !e.mayExempt() || e.without.task(rulebook.RelaxExemption, id) {
 		return false
 	}
 	until, ok := e.exemption(id)
@@ -138,8 +152,17 @@ func (e *eligibility) levels(id TaskID) cost.Levels {
 	x := eligible.Loss{
 		Rank: e.Rank(r.leaf, r.priority), Priority: r.priority,
 		OptedOut: r.flags.has(flagOptedOut), Originator: r.flags.has(flagOriginator), Cost: e.c.costOf(id),
+		Preemptions: e.preemptions(id),
 	}
 	return x.Levels()
+}
+
+// preemptions returns how often a task was preempted before, 0 if that does not count.
+func (e *eligibility) preemptions(id TaskID) int64 {
+	if !e.counted {
+		return 0
+	}
+	return int64(e.c.preempted.at(int(id)))
 }
 
 // work returns the work that stopping a task loses: its time by its weight.

@@ -257,7 +257,9 @@ func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
 		rule := x.Word
 		switch x.Subject {
 		case rulebook.OfAsk:
-			all = append(all, Relaxation{Rule: rule})
+			if rule != rulebook.RelaxCap || d.p.MaxVictims > 0 {
+				all = append(all, Relaxation{Rule: rule})
+			}
 		case rulebook.OfQueue:
 			for i := range e.Queues {
 				if f := &e.Queues[i]; d.mayMatter(rule, f) {

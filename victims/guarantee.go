@@ -260,13 +260,16 @@ func (w *WhatIf) TakeBack(id TaskID) bool {
 func (w *WhatIf) MayFit() bool { return w.isOpen() && w.lacks == 0 }
 
 // Lawful reports whether the set breaks no law: the ask may preempt, each task may be a
-// victim, law 2 and hard budgets hold, and jobs keep their minimum or go whole. Parts of
+// victim, law 2, hard budgets and the cap on victims hold, and jobs keep their minimum or go whole. Parts of
 // a lawful set are lawful, unless they split a job that goes whole. It says nothing of the
 // reason headroom-inside: such an ask has lawful sets, and none of them makes headroom, as
 // [WhatIf.MayFit] says.
 func (w *WhatIf) Lawful() bool {
-	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0)
+	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0) && !w.beyondCap()
 }
+
+// beyondCap reports whether the set has more tasks than a plan may have.
+func (w *WhatIf) beyondCap() bool { return w.d.p.MaxVictims > 0 && len(w.set) > w.d.p.MaxVictims }
 
 // Len returns the number of tasks in the set.
 func (w *WhatIf) Len() int { return len(w.set) }

@@ -41,9 +41,9 @@ type Help struct {
 	// Time alone would help; see Refusal.RetryAt.
 	Time bool
 	// A change of these would help. Bounds: guarantees and maxima. Policies: with offsets
-	// and delays. Priorities: all of a task but amounts, queue and node. Labels: what the
+	// and delays. MoreVictims: Options.MaxVictims. Priorities: all of a task but amounts, queue and node. Labels: what the
 	// planner's functions answer.
-	Bounds, Policies, Priorities, Labels bool
+	Bounds, Policies, MoreVictims, Priorities, Labels bool
 
 	noted noted // see Worth
 }
@@ -101,16 +101,17 @@ func (h *Help) cleared() Help {
 
 // A helpReport is a [Help] for machines.
 type helpReport struct {
-	Node       string   `json:"node,omitempty"`
-	AnyNode    bool     `json:"anyNode,omitempty"`
-	Less       []string `json:"less,omitempty"` // queues, like More
-	More       []string `json:"more,omitempty"`
-	Budgets    []string `json:"budgets,omitempty"`
-	Time       bool     `json:"time,omitempty"`
-	Bounds     bool     `json:"bounds,omitempty"`
-	Policies   bool     `json:"policies,omitempty"`
-	Priorities bool     `json:"priorities,omitempty"`
-	Labels     bool     `json:"labels,omitempty"`
+	Node        string   `json:"node,omitempty"`
+	AnyNode     bool     `json:"anyNode,omitempty"`
+	Less        []string `json:"less,omitempty"` // queues, like More
+	More        []string `json:"more,omitempty"`
+	Budgets     []string `json:"budgets,omitempty"`
+	Time        bool     `json:"time,omitempty"`
+	Bounds      bool     `json:"bounds,omitempty"`
+	Policies    bool     `json:"policies,omitempty"`
+	Priorities  bool     `json:"priorities,omitempty"`
+	Labels      bool     `json:"labels,omitempty"`
+	MoreVictims bool     `json:"moreVictims,omitempty"`
 }
 
 // Report returns what would help for encoding/json.
@@ -124,7 +125,7 @@ func (h *Help) Report(c *Cluster) any {
 	return helpReport{
 		Node: h.Node, AnyNode: h.AnyNode, Less: paths(h.Less), More: paths(h.More),
 		Budgets: slices.Clone(h.Budgets), Time: h.Time,
-		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels,
+		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels, MoreVictims: h.MoreVictims,
 	}
 }
 

@@ -75,6 +75,9 @@ func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 	if err := checkCost(t.Cost); err != nil {
 		return 0, err
 	}
+	if t.Preemptions < 0 || t.Preemptions > math.MaxInt32 {
+		return 0, fmt.Errorf("preemptions %d: %w", t.Preemptions, ErrRange)
+	}
 	return node, x.checkBudgets(t.Budgets)
 }
 
@@ -322,6 +325,8 @@ func (x *taskTable) TaskView(id TaskID) Task {
 		Name: x.names.at(int(id)),
 		Tag:  x.tags.at(int(id)),
 		Cost: x.costs.at(int(id)),
+
+		Preemptions: int(x.preempted.at(int(id))),
 
 		RefusedUntil: instantOf(x.refused.at(int(id))),
 

@@ -162,6 +162,9 @@ func (x *taskTable) compareLanes(a, b TaskID) int {
 	if c := cmp.Compare(x.costOf(a), x.costOf(b)); c != 0 {
 		return c
 	}
+	if c := cmp.Compare(x.preempted.at(int(a)), x.preempted.at(int(b))); c != 0 {
+		return c
+	}
 	return slices.Compare(x.size(a), x.size(b))
 }
 
@@ -225,7 +228,7 @@ type laneSorter struct {
 type laneKind struct {
 	of       TaskID           // one of its tasks
 	size     resources.Vector // of it, and what else makes a lane
-	cost     int64
+	own      ownCost
 	priority int32
 	flags    flags
 	place    int32 // among the lanes
@@ -250,13 +253,10 @@ func (s *laneSorter) reset() { s.kinds, s.dealt, s.many = s.kinds[:0], s.dealt[:
 
 // deal deals a task of the node out.
 func (s *laneSorter) deal(id TaskID, x *taskTable) {
-	r, size, cost := &x.tasks[id], x.size(id), int64(0)
-	if len(x.costs) > 0 {
-		cost = x.costOf(id)
-	}
+	r, size, own := &x.tasks[id], x.size(id), x.ownOf(id)
 	// A look at each lane so far: there are a few.
 	k := 0
-	for !s.many && k < len(s.kinds) && !s.kinds[k].takes(r, cost, size) {
+	for !s.many && k < len(s.kinds) && !s.kinds[k].takes(r, own, size) {
 		k++
 	}
 	switch {
@@ -264,7 +264,7 @@ func (s *laneSorter) deal(id TaskID, x *taskTable) {
 	case k == mostKinds:
 		s.many = true
 	case k == len(s.kinds):
-		s.kinds = append(s.kinds, laneKind{of: id, size: size, cost: cost, priority: r.priority, flags: r.flags & costFlags, tasks: 1})
+		s.kinds = append(s.kinds, laneKind{of: id, size: size, own: own, priority: r.priority, flags: r.flags & costFlags, tasks: 1})
 	default:
 		s.kinds[k].tasks++
 	}
@@ -272,8 +272,8 @@ func (s *laneSorter) deal(id TaskID, x *taskTable) {
 }
 
 // takes reports whether a task of some own cost and size is of the lane.
-func (k *laneKind) takes(r *taskRow, cost int64, size resources.Vector) bool {
-	if r.priority != k.priority || r.flags&costFlags != k.flags || cost != k.cost {
+func (k *laneKind) takes(r *taskRow, own ownCost, size resources.Vector) bool {
+	if r.priority != k.priority || r.flags&costFlags != k.flags || own != k.own {
 		return false
 	}
 	for t, v := range size {

@@ -62,6 +62,7 @@ type taskColumns struct {
 	names      column[string]
 	tags       column[uint64]
 	costs      column[int64]
+	preempted  column[int32] // how often before
 	classes    column[int]
 	checkpoint column[int64] // nanoseconds since 1970, if flagCheckpoint is set
 	budgetSet  column[int32]
@@ -205,6 +206,23 @@ func (x *taskTable) lost(id TaskID, now int64) uint64 {
 // costOf returns the own cost of a task.
 func (x *taskTable) costOf(id TaskID) int64 { return x.costs.at(int(id)) }
 
+// ownOf returns what else tells lanes of one size, priority and flags apart.
+func (x *taskTable) ownOf(id TaskID) (own ownCost) {
+	if len(x.costs) > 0 {
+		own.cost = x.costOf(id)
+	}
+	if len(x.preempted) > 0 {
+		own.preemptions = x.preempted.at(int(id))
+	}
+	return own
+}
+
+// An ownCost is what a task alone adds to a cost.
+type ownCost struct {
+	cost        int64
+	preemptions int32
+}
+
 // budgetsOf returns the rows of the budgets that a task names, none for most.
 func (x *taskTable) budgetsOf(id TaskID) []int32 { return x.rowsOf(x.budgetSet.at(int(id))) }
 
@@ -218,6 +236,7 @@ func (x *taskTable) setColumns(id TaskID, t *Task) {
 	x.names.set(row, room, t.Name)
 	x.tags.set(row, room, t.Tag)
 	x.costs.set(row, room, t.Cost)
+	x.preempted.set(row, room, int32(t.Preemptions))
 	x.classes.set(row, room, t.Class)
 	x.budgetSet.set(row, room, x.acquireBudgets(t.Budgets))
 	// The flag tells the zero value from a checkpoint at the epoch.

@@ -4,6 +4,7 @@ package victims_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 
 // drawLevels draws some levels in any order, often all.
 func drawLevels(t *rapid.T) []string {
-	levels := rapid.Permutation(victims.DefaultLevels()).Draw(t, "levels")
+	levels := rapid.Permutation(append(victims.DefaultLevels(), "preemptions")).Draw(t, "levels")
 	if rapid.Bool().Draw(t, "all levels") {
 		return levels
 	}
@@ -58,7 +59,7 @@ func propertyLevels(t *rapid.T) {
 // refused, that holds for what is proven.
 func TestLevels_Compare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := world.Cases(world.Small.With(world.Everything|world.WithNearby)).Draw(t, "case")
+		c := world.Cases(world.Small.With(world.Everything&^world.WithPreemptions)).Draw(t, "case")
 		cluster := build(t, &c.World)
 		levels := drawLevels(t)
 		refused := rapid.IntRange(0, 4).Draw(t, "the predicate refuses sets of")
@@ -87,7 +88,7 @@ func TestLevels_Compare(t *testing.T) {
 // TestLevels_Default: all levels in the default order decide as none do.
 func TestLevels_Default(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := world.Cases(world.Small.With(world.Everything)).Draw(t, "case")
+		c := world.Cases(world.Small.With(world.Everything&^world.WithPreemptions)).Draw(t, "case")
 		cluster := build(t, &c.World)
 		planner := world.CasePlanner(cluster, c)
 		ask := askOf(t, cluster, &c.Ask)
@@ -100,6 +101,47 @@ func TestLevels_Default(t *testing.T) {
 			t.Fatalf("the default (-) and all levels (+):\n%s\n%v", diff, c)
 		}
 	})
+}
+
+// Who was preempted before is not the first again, if that is a level: by itself, before the number of
+// victims, of a gang as a whole, and to a caller's own order. By default it does not count.
+func TestLevels_Preemptions(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.node("n2", 4)
+	f.task("often", "a", "n1", 4, func(t *victims.Task) { t.Preemptions = 3 })
+	f.task("once", "a", "n2", 2, func(t *victims.Task) { t.Preemptions = 1 })
+	f.task("never", "a", "n2", 2)
+	ask := f.ask("x", "b", 4)
+	decide := func(o victims.Options) *victims.Decision { return f.decide(&victims.Planner{Options: o}, ask) }
+	d := decide(victims.Options{Audit: true})
+	require.Equal(t, []string{"often"}, keysOf(d))
+	require.Zero(t, d.Plan.Cost.Preemptions)
+
+	d = decide(victims.Options{Levels: []string{"opted-out", "preemptions"}, Audit: true})
+	require.Equal(t, []string{"never", "once"}, keysOf(d))
+	require.Equal(t, int64(1), d.Plan.Cost.Preemptions)
+	require.True(t, d.Plan.Proof.Proven())
+	require.Contains(t, d.Plan.Cost.String(), "preempted 1 time before, 2 victims")
+	require.Equal(t, []string{"often"}, keysOf(decide(victims.Options{Levels: []string{"victims", "preemptions"}})))
+	byPreemptions := func(a, b *victims.Cost) int {
+		if c := int(a.Preemptions - b.Preemptions); c != 0 {
+			return c
+		}
+		return a.Compare(b)
+	}
+	require.Equal(t, []string{"never", "once"}, keysOf(decide(victims.Options{Compare: byPreemptions})))
+
+	task := f.c.Task(d.Plan.Victims[0].Task)
+	for _, n := range []int{-1, math.MaxInt32 + 1} {
+		task.Preemptions = n
+		_, err := f.c.SetTask(&task)
+		require.ErrorIs(t, err, victims.ErrRange)
+	}
+	_, err := f.c.Reserve(&victims.Ask{Key: "g", Queue: ask.Queue, Size: ask.Size, Preemptions: 2}, d.Plan.Places[0].Node, now)
+	require.NoError(t, err)
+	id, _ := f.c.LookupGrant("g")
+	require.Equal(t, 2, f.c.Task(id).Preemptions, "what it will be as a task")
 }
 
 // TestLevels_Check: what is no level, or stands twice, is told, and nothing is

@@ -25,7 +25,7 @@ func FuzzOracleAudits(f *testing.F) {
 }
 
 func propertyOracleAudits(t *rapid.T) {
-	c := world.Cases(world.Small.With(world.Everything|world.WithNearby)).Draw(t, "case")
+	c := world.Cases(world.Small.With(world.Everything)).Draw(t, "case")
 	held := slices.ContainsFunc(c.World.Grants, func(g world.Grant) bool { return g.Ask.Key == c.Ask.Key })
 	node, keys := drawPlan(t, c)
 	if held || len(keys) == 0 {

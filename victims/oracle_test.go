@@ -62,9 +62,12 @@ var features = []struct {
 	{"Ports", world.WithPorts},
 	{"Grants", world.WithGrants},
 	{"OwnLeaf", world.WithOwnLeaf},
-	{"Everything", world.Everything},
 	{"Nearby", world.WithNearby},
-	{"Nearby everything", world.Everything | world.WithNearby},
+	{"Cap", world.WithCap},
+	{"Cap and gangs", world.WithCap | world.WithGangs},
+	{"MinRuntime", world.WithMinRuntime},
+	{"Preemptions", world.WithPreemptions},
+	{"Everything", world.Everything},
 }
 
 // TestOracle_Features compares the planner with the oracle rule by rule, and
@@ -160,7 +163,7 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 	work, _ := new(big.Int).SetString(cost.Work.String(), 10)
 	r.Cost = oracle.Cost{
 		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
-		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: integer(cost.Own),
+		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: integer(cost.Own), Preemptions: cost.Preemptions,
 		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
 		Excess:      big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
 		Work:        work,

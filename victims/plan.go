@@ -130,6 +130,21 @@ func (d *decision) refuseForLack(dst *Decision) {
 	}
 	d.refuse(dst, reason)
 	dst.Refusal.Proven = d.search.Shown
+	if reason == rulebook.NoVictims && d.budgets.cap >= 0 && d.without.Rule == "" && !d.trial.meter.Stopped {
+		d.tellCap(&dst.Refusal)
+	}
+}
+
+// tellCap looks for a plan without the cap on victims, and tells it as the reason if there is one.
+func (d *decision) tellCap(r *Refusal) {
+	of := d.budgets.cap
+	if d.budgets.cap = -1; d.choose() {
+		site := d.siteOf(d.best.node())
+		d.giveBack(&site)
+		r.Reason, r.NeedsVictims = rulebook.TooManyVictims, len(d.best.victims)
+	}
+	d.budgets.cap = of
+	d.best.Found = false
 }
 
 // planned sets dst to the best plan, without whom it does not need.

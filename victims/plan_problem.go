@@ -322,6 +322,7 @@ func (d *decision) leastLevels(id TaskID, l *lane) cost.Levels {
 	x := eligible.Loss{
 		Rank: d.eligible.LeastRank(l.priority), Priority: l.priority,
 		OptedOut: l.flags.has(flagOptedOut), Originator: l.flags.has(flagOriginator), Cost: d.c.costOf(id),
+		Preemptions: d.eligible.preemptions(id),
 	}
 	return x.Levels()
 }

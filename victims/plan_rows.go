@@ -139,7 +139,7 @@ func (d *decision) giveOf(gives []int64, s *site, id TaskID) {
 	}
 }
 
-// takesOf adds what a task takes by law 2, and countsOf what it takes of hard budgets.
+// takesOf adds what a task takes by law 2, and countsOf what it takes of hard budgets and of the cap on victims.
 func (d *decision) takesOf(m *memory, id TaskID, from int) {
 	for _, b := range d.eligible.Leaves[d.c.tasks[id].leaf].Bounds {
 		d.problem.limits.take(d, m, from, b, d.c.size(id))
@@ -151,6 +151,9 @@ func (d *decision) countsOf(m *memory, id TaskID, from int) {
 		if bound := d.budgets.bounds[b]; bound >= 0 {
 			d.problem.limits.take(d, m, from, bound, one[:])
 		}
+	}
+	if d.budgets.cap >= 0 {
+		d.problem.limits.take(d, m, from, d.budgets.cap, one[:])
 	}
 }
 
@@ -383,6 +386,7 @@ type budgetRows struct {
 	left   []int64 // in the order of names: a soft one as it stands
 	place  []int32 // by row of Cluster.budgets: its place in that order
 	bounds []int32 // by row: the bound that a hard one is, or -1
+	cap    int32   // the bound that Options.MaxVictims is, on all tasks, or -1
 }
 
 // reset reads the budgets of the cluster, in the order of their names.
@@ -400,5 +404,9 @@ func (b *budgetRows) reset(d *decision) {
 			b.bounds[row] = d.eligible.Rooms.Add(max(budget.left, 0))
 		}
 		b.left = append(b.left, left)
+	}
+	b.cap = -1
+	if d.p.MaxVictims > 0 && d.without.Rule != rulebook.RelaxCap {
+		b.cap = d.eligible.Rooms.Add(int64(d.p.MaxVictims))
 	}
 }

@@ -4,6 +4,7 @@ package victims
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/cost"
@@ -46,6 +47,10 @@ type Options struct {
 	// TakeOwnApplication lets asks that require their node take tasks of their own application
 	// there: law 3 does not bind them.
 	TakeOwnApplication bool
+	// MaxVictims caps the victims of one plan: running tasks that stop, all members of a gang that
+	// goes whole. 0: no cap. If every plan has more the reason is max-victims. It bounds no moves
+	// and no quotas; of asks decided together it bounds each part.
+	MaxVictims int
 	// RetryInterval must pass between two attempts; see Ask.LastAttempt.
 	RetryInterval time.Duration
 
@@ -103,7 +108,7 @@ type Options struct {
 	// asked about every 1,000 steps. The answer is lawful and unproven.
 	Stop func() bool
 	// Levels say what decides between plans, the most important first, in words of
-	// [DefaultLevels]; nil is all of them. Levels that are not named do not count, except
+	// [DefaultLevels] and "preemptions", the sum of Task.Preemptions; nil is all of DefaultLevels. Levels that are not named do not count, except
 	// the number of victims: unless named earlier it stands right before the first sum,
 	// or last. Ties go by penalty, node order and keys. Law 1 is as strong as the place
 	// of "opted-out". Of gangs they choose among the plans that are met, and nothing is proven.
@@ -127,6 +132,11 @@ func (o *Options) Counting() resources.Mask {
 		return ^resources.Mask(0)
 	}
 	return *o.Scarce
+}
+
+// CountsPreemptions reports whether it may matter how often victims were preempted before.
+func (o *Options) CountsPreemptions() bool {
+	return o.Compare != nil || slices.Contains(o.Levels, "preemptions")
 }
 
 // CompareCosts compares the costs of two plans by Compare, or by Levels: negative if a is cheaper.
@@ -161,6 +171,9 @@ func (o *Options) Check() error {
 	}
 	if err := eligible.CheckWithinQueue(o.WithinQueue); err != nil {
 		return fmt.Errorf("victims: %w", err)
+	}
+	if o.MaxVictims < 0 {
+		return fmt.Errorf("victims: MaxVictims %d: %w", o.MaxVictims, ErrRange)
 	}
 	return nil
 }

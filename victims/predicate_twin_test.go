@@ -23,7 +23,7 @@ func FuzzPredicateTwin(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyPredicateTw
 func propertyPredicateTwin(t *rapid.T) {
 	shape := world.Small
 	if rapid.Bool().Draw(t, "everything") {
-		shape = shape.With(world.Everything | world.WithNearby)
+		shape = shape.With(world.Everything)
 	}
 	s := &predicateTwin{c: world.Cases(shape).Draw(t, "case")}
 	s.c.SetOwnLeaf("") // see planner

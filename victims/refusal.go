@@ -411,7 +411,7 @@ func (e *eligibility) ends(dst []time.Time) []time.Time {
 		switch rule := e.veto(id); {
 		case rule == rulebook.RuleRefused:
 			dst = append(dst, instantOf(e.c.refused.at(int(id))))
-		case rule == 0 && e.exempts != nil:
+		case rule == 0 && e.mayExempt():
 			if until, ok := e.exemption(id); ok && !until.IsZero() {
 				dst = append(dst, until)
 			}
@@ -453,7 +453,7 @@ func (d *decision) help(dst *Decision) {
 		r.RetryAt = eligible.Sooner(r.RetryAt, d.filter.until, d.now)
 	}
 	h := &r.Help
-	h.Time = !r.RetryAt.IsZero() || !r.Proven
+	h.Time, h.MoreVictims = !r.RetryAt.IsZero() || !r.Proven, rulebook.ReasonOf(r.Reason).Cap
 	w := rulebook.Wish{
 		Key: d.ask.Key, Queue: d.ask.Queue, Node: d.ask.RequiredNode, Least: d.size, All: d.size,
 		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type, Counting: d.p.Counting(),
@@ -471,8 +471,9 @@ func (d *decision) help(dst *Decision) {
 	case r.Reason == rulebook.UnknownNode:
 		h.Node = d.ask.RequiredNode
 		return
-	case !r.Proven, d.p.Predicate != nil, r.Reason == rulebook.NoVictims && d.c.gangs > 0, d.mayTakeOwn(dst):
-		// A predicate may look at anything. A gang may go as a whole once a member that
+	case !r.Proven, d.p.Predicate != nil, r.Reason == rulebook.NoVictims && d.c.gangs > 0, d.mayTakeOwn(dst),
+		d.p.MaxVictims > 0 && rulebook.ReasonOf(r.Reason).Searched:
+		// Under a cap anything that makes a plan smaller may help. A predicate may look at anything. A gang may go as a whole once a member that
 		// could not go is no more. And with the option of the own leaf, law 2 lets
 		// go more if less is used.
 		h.Anything(d.c)
@@ -496,7 +497,7 @@ func (d *decision) help(dst *Decision) {
 // HelpReason names what undoes the reason itself, by the table of reasons. It is for planners.
 func (r *Refusal) HelpReason() {
 	h, e := &r.Help, rulebook.ReasonOf(r.Reason)
-	h.Bounds, h.Policies = h.Bounds || e.Bounds, h.Policies || e.Policies
+	h.Bounds, h.Policies, h.MoreVictims = h.Bounds || e.Bounds, h.Policies || e.Policies, h.MoreVictims || e.Cap
 	if e.Less && !slices.Contains(h.Less, r.Queue) {
 		h.Less = append(h.Less, r.Queue)
 	}

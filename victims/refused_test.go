@@ -16,7 +16,7 @@ import (
 
 // Whoever would not stop is let alone until its time, as if it were exempt until then.
 func propertyRefused(t *rapid.T) {
-	k := world.Cases(world.Small.With(world.Everything|world.WithNearby)).Draw(t, "case")
+	k := world.Cases(world.Small.With(world.Everything&^world.WithMinRuntime)).Draw(t, "case")
 	until := map[string]time.Time{}
 	for i := range k.World.Tasks {
 		if task := &k.World.Tasks[i]; !task.State.Leaving() && rapid.IntRange(0, 2).Draw(t, "refuses") == 0 {

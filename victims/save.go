@@ -78,6 +78,7 @@ type taskLine struct {
 	Job            string           `json:"job,omitzero"`
 	NonPreemptible bool             `json:"nonPreemptible,omitzero"`
 	Cost           int64            `json:"cost,omitzero"`
+	Preemptions    int              `json:"preemptions,omitzero"`
 	Budgets        []string         `json:"budgets,omitempty"`
 	Movable        bool             `json:"movable,omitzero"`
 	Class          int              `json:"class,omitzero"`
@@ -198,7 +199,7 @@ func (x *index) saveTasks(w *saved.Writer) {
 			Queue: x.tree.Path(t.Queue), Node: x.nodes[t.Node].name, Size: t.Size, Priority: t.Priority,
 			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: savedState(t.State), Told: x.toldOf(id), Refused: t.RefusedUntil,
 			Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
-			Job: t.Job, NonPreemptible: t.NonPreemptible, Cost: t.Cost, Budgets: t.Budgets, Movable: t.Movable, Class: t.Class,
+			Job: t.Job, NonPreemptible: t.NonPreemptible, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets, Movable: t.Movable, Class: t.Class,
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.jobs.ids)) {
@@ -511,7 +512,7 @@ func (x *loader) loadTask() error {
 		Key: l.Key, Name: l.Name, Tag: l.Tag, Application: l.Application, Queue: leaf, Node: node, Size: l.Size,
 		Priority: l.Priority, Created: l.Created, Scheduled: l.Scheduled, Checkpoint: l.Checkpoint,
 		Originator: l.Originator, OptedOut: l.OptedOut, RequiredNode: l.RequiredNode,
-		RefusedUntil: l.Refused, Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Budgets: l.Budgets, Movable: l.Movable, Class: l.Class,
+		RefusedUntil: l.Refused, Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Preemptions: l.Preemptions, Budgets: l.Budgets, Movable: l.Movable, Class: l.Class,
 	}
 	r, err := c.parse(&t, nil)
 	if err != nil {

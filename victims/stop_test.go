@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -86,6 +87,7 @@ func TestStop_LeavesRefusalsUnproven(t *testing.T) {
 func stopIsHonest(t *rapid.T) {
 	w := drawAuditWorld(t)
 	w.drawRules(t)
+	choices.Of(&w.auditor.Options).Set(&w.planner.Options)
 	w.planner.WithinQueue = w.auditor.WithinQueue
 	w.planner.Filter, w.planner.Blockers = w.auditor.Filter, w.auditor.Blockers
 	w.planner.Exhaustive = rapid.Bool().Draw(t, "exhaustive")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -31,7 +32,7 @@ func whatIfAgreesWithAuditor(t *rapid.T) {
 	w := drawAuditWorld(t)
 	w.drawRules(t)
 	w.planner.WithinQueue = w.auditor.WithinQueue
-	w.planner.TakeOwnApplication = w.auditor.TakeOwnApplication
+	choices.Of(&w.auditor.Options).Set(&w.planner.Options)
 	node := rapid.SampledFrom(slices.Collect(w.cluster.Nodes())).Draw(t, "node")
 	if w.ask.RequiredNode != "" {
 		node, _ = w.cluster.LookupNode(w.ask.RequiredNode)

@@ -22,7 +22,7 @@ func propertyWorth(t *rapid.T) {
 	}
 	switch rapid.IntRange(0, 3).Draw(t, "features") {
 	case 0:
-		shape = shape.With(world.Everything | world.WithNearby)
+		shape = shape.With(world.Everything)
 	case 1:
 		shape = shape.With(world.WithBudgets | world.WithGrants)
 	}

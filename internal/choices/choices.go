@@ -16,6 +16,7 @@ import (
 type Choices struct {
 	StrictPriority     bool `json:"strictPriority" text:"strict priority"`
 	VictimsOnNode      bool `json:"sameNode,omitempty" text:"same node"`
+	MaxVictims         int  `json:"maxVictims,omitempty" text:"max victims"`
 	TakeOwnApplication bool `json:"ownApplication,omitempty" text:"own application"`
 }
 

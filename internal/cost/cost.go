@@ -13,7 +13,7 @@ import (
 )
 
 // NumLevels is the number of levels of a cost.
-const NumLevels = 11
+const NumLevels = 12
 
 // Levels are the parts of a cost that decide first, the most important first.
 type Levels [NumLevels]int64

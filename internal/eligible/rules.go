@@ -153,6 +153,47 @@ func (x *Taker) inBranch(w queue.ID) bool {
 // Owns reports whether tasks of a leaf count as the taker's own.
 func (r *Rules) Owns(w queue.ID) bool { return w == r.taker.Leaf || r.taker.inBranch(w) }
 
+// MinRuntimes are how long tasks of each queue must have run before asks may take them.
+type MinRuntimes struct {
+	of  *queue.Tree
+	by  []time.Duration
+	any bool
+}
+
+// Set makes them those of a tree. It costs nothing if that is as before.
+func (m *MinRuntimes) Set(t *queue.Tree) {
+	if m.of == t {
+		return
+	}
+	m.of, m.by, m.any = t, m.by[:0], false
+	for q := range queue.ID(t.Len()) {
+		m.by = append(m.by, *t.Policies(q).MinRuntime)
+		m.any = m.any || m.by[q] > 0
+	}
+}
+
+// Any reports whether some queue has one.
+func (m *MinRuntimes) Any() bool { return m.any }
+
+// An Exemption says whether a task is exempt, and until when; the zero time is for ever.
+type Exemption struct {
+	Until  time.Time
+	Exempt bool
+}
+
+// Extend returns the exemption of a task of a leaf that was placed at an instant, of which a caller says
+// x: its queue may let it run for longer. A task that was never placed is not running.
+func (m *MinRuntimes) Extend(x Exemption, leaf queue.ID, scheduled time.Time) Exemption {
+	least := m.by[leaf]
+	if least == 0 || scheduled.IsZero() || x.Exempt && x.Until.IsZero() {
+		return x
+	}
+	if end := scheduled.Add(least); !x.Exempt || end.After(x.Until) {
+		return Exemption{end, true}
+	}
+	return x
+}
+
 // Lasts reports whether an exemption that ends at one instant, or never if that is zero,
 // holds at another.
 func Lasts(until, at time.Time) bool { return until.IsZero() || until.After(at) }
@@ -249,6 +290,8 @@ type Loss struct {
 	OptedOut   bool
 	Originator bool
 	Cost       int64
+	// Preemptions is how often it was preempted before; 0 if that does not count.
+	Preemptions int64
 }
 
 // Levels returns what stopping a task costs, but for work and excess.
@@ -263,6 +306,7 @@ func (x *Loss) Levels() cost.Levels {
 	if x.Originator {
 		l[rulebook.LevelOriginators] = 1
 	}
+	l[rulebook.LevelPreemptions] = x.Preemptions
 	if x.Cost > 0 {
 		l[rulebook.LevelOwn], l[rulebook.LevelOwnLow] = resources.WideOf(x.Cost).Halves()
 	}

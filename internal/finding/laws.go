@@ -46,6 +46,7 @@ const (
 	LawHelpful        = "helpful"         // each victim reduces a need of the ask or blocks it, or goes with its job
 	LawGang           = "gang"            // a running job keeps as many members as it needs, or loses all of them
 	LawBudget         = "budget"          // no hard budget is overrun
+	LawMaxVictims     = "max-victims"     // no plan has more victims than the option says
 	LawKey            = "key"             // the ask has a key, which is no task's
 	LawLeaf           = "leaf"            // the ask is of a leaf
 	LawSize           = "size"            // no amount of the ask is below zero, of an unknown type, or out of range with what is in use
@@ -108,6 +109,7 @@ var book = map[string]Text{
 	LawHelpful:        {Text: "reduces no need of the ask"},
 	LawGang:           {Noun: "members run on", Relation: "at least", Unit: Count},
 	LawBudget:         {Noun: "victims", Relation: "at most", Unit: Count},
+	LawMaxVictims:     {Noun: "victims", Relation: "at most", Unit: Count},
 	LawKey:            {Text: "the ask has no key, or that of a task"},
 	LawLeaf:           {Text: "the ask is of no leaf queue"},
 	LawSize:           {Noun: "asked", Relation: "between 0 and"},

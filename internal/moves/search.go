@@ -78,6 +78,7 @@ type Search struct {
 
 	meter    least.Meter // the budget
 	rules    eligible.Rules
+	least    eligible.MinRuntimes
 	worker   units.Worker
 	found    units.Selection
 	problem  units.Problem

@@ -32,12 +32,14 @@ func (s *Search) movable(id victims.TaskID, t *victims.Task) bool {
 	if s.rules.Veto(&traits) != 0 || s.overMax(t) {
 		return false
 	}
-	if s.Exempt == nil {
-		return true
+	var x eligible.Exemption
+	if s.Exempt != nil {
+		s.asked.Task = id
+		x.Until, x.Exempt = s.Exempt(s.asked)
 	}
-	s.asked.Task = id
-	until, exempt := s.Exempt(s.asked)
-	return !exempt || !eligible.Lasts(until, s.Now)
+	s.least.Set(s.c.Tree())
+	x = s.least.Extend(x, t.Queue, t.Scheduled)
+	return !x.Exempt || !eligible.Lasts(x.Until, s.Now)
 }
 
 // overMax reports whether a queue above a task is over its max, in a type of the task: it

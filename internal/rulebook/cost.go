@@ -18,6 +18,7 @@ type Cost struct {
 	MaxPriority   int64
 	Jobs          int
 	Own           resources.Wide
+	Preemptions   int64
 	Victims       int
 	SumRanks      int64
 	SumPriorities int64
@@ -58,6 +59,8 @@ func (c *Cost) at(l Level) int64 {
 		return c.MaxPriority
 	case LevelJobs:
 		return int64(c.Jobs)
+	case LevelPreemptions:
+		return c.Preemptions
 	case LevelVictims:
 		return int64(c.Victims)
 	case LevelSumRanks:
@@ -83,6 +86,8 @@ func (c *Cost) set(l Level, v int64) {
 		c.MaxPriority = v
 	case LevelJobs:
 		c.Jobs = int(v)
+	case LevelPreemptions:
+		c.Preemptions = v
 	case LevelVictims:
 		c.Victims = int(v)
 	case LevelSumRanks:

@@ -26,6 +26,7 @@ const (
 	LevelJobs                                        // (d)
 	LevelOwn                                         // (d2)
 	LevelOwnLow                                      // its low half, which has no word
+	LevelPreemptions                                 // (d3), if it counts
 	LevelVictims                                     // (e)
 	LevelSumRanks                                    // (f)
 	LevelSumPriorities                               // (f2)
@@ -42,6 +43,7 @@ type levelEntry struct {
 	word     string // stable
 	most     bool   // the largest of the victims
 	negative bool   // it may be below zero
+	off      bool   // it does not count unless it is named
 	wide     bool   // it is not kept in one number, so at and set do not know it
 }
 
@@ -55,6 +57,7 @@ var levelTable = [...]levelEntry{
 	LevelJobs:          {word: "jobs"},
 	LevelOwn:           {word: "own-cost", wide: true},
 	LevelOwnLow:        {wide: true},
+	LevelPreemptions:   {word: "preemptions", off: true},
 	LevelVictims:       {word: "victims"},
 	LevelSumRanks:      {word: "sum-ranks", negative: true},
 	LevelSumPriorities: {word: "sum-priorities", negative: true},
@@ -62,10 +65,10 @@ var levelTable = [...]levelEntry{
 	LevelExcess:        {word: "excess", wide: true},
 }
 
-// Words returns the words of all levels, in their order.
+// Words returns the words of the levels that count by default, in their order.
 func Words() (all []string) {
 	for l := range levelTable {
-		if word := levelTable[l].word; word != "" {
+		if word := levelTable[l].word; word != "" && !levelTable[l].off {
 			all = append(all, word)
 		}
 	}
@@ -81,6 +84,9 @@ func LevelOf(word string) (Level, bool) {
 // NegativeSum reports whether the level is a sum that may be below zero, so that a set has less of
 // it than its parts. Among sets of one number it cannot mislead.
 func (l Level) NegativeSum() bool { return levelTable[l].negative && !levelTable[l].most }
+
+// Off reports whether the level does not count unless it is named.
+func (l Level) Off() bool { return levelTable[l].off }
 
 // PlanOrder returns the order of victims.Cost as levels of package cost.
 func PlanOrder() cost.Order {

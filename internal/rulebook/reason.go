@@ -20,6 +20,7 @@ const (
 	HeadroomInside   = "headroom-inside"
 	NothingInReach   = "nothing-in-reach"
 	NoVictims        = "no-victims"
+	TooManyVictims   = "max-victims"
 	PredicateRefused = "predicate"
 	NoDomain         = "domain"
 	Unlawful         = "unlawful"
@@ -34,6 +35,7 @@ const (
 	AboutGuarantee       // a queue that has its guarantee
 	AboutNode            // the node that is required; one %s
 	AboutDelay           // the preemption delay of the queue; one %s
+	AboutVictims         // how many victims a plan has; one %s
 )
 
 // A ReasonEntry is a row of the table of reasons.
@@ -44,9 +46,9 @@ type ReasonEntry struct {
 	// Searched: victims were looked for, so who kept them can be counted. Gate: it forbids to look,
 	// and is told beside what the own leaf lacks. Moves: to move tasks may help.
 	Searched, Gate, Moves bool
-	// Bounds, Policies, Less and Place say what helps: another guarantee or max, another policy,
-	// less usage of the queue that it is about, and a place as things are.
-	Bounds, Policies, Less, Place bool
+	// Bounds, Policies, Less, Cap and Place say what helps: another guarantee or max, another policy,
+	// less usage of the queue that it is about, a higher cap on victims, and a place as things are.
+	Bounds, Policies, Less, Cap, Place bool
 }
 
 // reasonTable has the reasons in the order in which they are looked for. It is all that is said
@@ -74,6 +76,8 @@ var reasonTable = []ReasonEntry{
 	{Word: NothingInReach, Ask: "no queue that it could take from is in reach", Moves: true, Bounds: true, Policies: true, Place: true},
 	{Word: NoVictims, Ask: "no legal set of victims makes room", Gang: "no legal set of victims makes room for all members",
 		Searched: true, Moves: true},
+	{Word: TooManyVictims, Ask: "a plan would take %s, more than one may have", About: AboutVictims,
+		Searched: true, Moves: true, Cap: true},
 	{Word: PredicateRefused, Ask: "the predicate refuses the nodes that could be made free",
 		Gang: "the predicate refuses the places that could be made free", Searched: true, Moves: true},
 	{Word: NoDomain, Ask: "no domain of that depth can have all its members"},

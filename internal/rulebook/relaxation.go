@@ -30,6 +30,7 @@ const (
 	RelaxInterval      = "interval"         // the interval between attempts
 	RelaxUngoverned    = "not-guaranteed"   // no type of the ask is governed (law 4)
 	RelaxTrigger       = "over-guarantee"   // the queue is not under its guarantee (law 4)
+	RelaxCap           = "max-victims"      // the cap on the victims of a plan
 	RelaxInside        = "inside"           // nothing inside the starving queue (storm freedom)
 	RelaxMax           = "max"              // the max of the queue, in every type
 	RelaxFence         = "fence"            // the preemption policy of the queue is fence, not default (law 7)
@@ -51,6 +52,7 @@ var relaxations = [...]Relaxation{
 	{RelaxInterval, OfAsk, "without the interval between attempts", TooSoon},
 	{RelaxUngoverned, OfAsk, "if it needed no guarantee", NotGuaranteed},
 	{RelaxTrigger, OfQueue, "if %s were under its guarantee", OverGuarantee},
+	{RelaxCap, OfAsk, "without the cap on victims", ""},
 	{RelaxInside, OfAsk, "if it might take from inside the starving queue", HeadroomInside},
 	{RelaxMax, OfQueue, "without the max of %s", OverMax},
 	{RelaxFence, OfQueue, "without the fence of %s", ""},

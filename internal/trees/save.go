@@ -29,15 +29,16 @@ type queueLine struct {
 	Guaranteed map[string]int64 `json:"guaranteed,omitempty"`
 	Max        map[string]int64 `json:"max,omitempty"`
 	// The policies as they are, with what was inherited.
-	Preemption string `json:"preemption"`
-	Priority   string `json:"priority"`
-	Disabled   bool   `json:"disabled,omitzero"`
-	OwnLeaf    string `json:"ownLeaf,omitempty"`
-	Dynamic    bool   `json:"dynamic,omitzero"`
-	Offset     int32  `json:"offset,omitzero"`
-	Weight     int32  `json:"weight"`
-	Delay      string `json:"delay"`
-	QuotaDelay string `json:"quotaDelay"`
+	Preemption string        `json:"preemption"`
+	Priority   string        `json:"priority"`
+	Disabled   bool          `json:"disabled,omitzero"`
+	OwnLeaf    string        `json:"ownLeaf,omitempty"`
+	Dynamic    bool          `json:"dynamic,omitzero"`
+	Offset     int32         `json:"offset,omitzero"`
+	Weight     int32         `json:"weight"`
+	Delay      string        `json:"delay"`
+	QuotaDelay string        `json:"quotaDelay"`
+	MinRuntime time.Duration `json:"minRuntime,omitzero"`
 }
 
 type warningLine struct {
@@ -69,7 +70,7 @@ func Save(w io.Writer, t *queue.Tree) error {
 			Depth: Depth(t, q), Name: Name(t, q),
 			Guaranteed: saved.Bounds(schema, t.Guaranteed(q)), Max: saved.Bounds(schema, t.Max(q)),
 			Preemption: string(preemption), Priority: p.PriorityFence, Disabled: p.Preemption == queue.Disabled, OwnLeaf: string(p.WithinQueue), Dynamic: p.Dynamic,
-			Offset: *p.PriorityOffset, Weight: p.Weight, Delay: p.PreemptionDelay.String(), QuotaDelay: p.QuotaDelay.String(),
+			Offset: *p.PriorityOffset, Weight: p.Weight, Delay: p.PreemptionDelay.String(), QuotaDelay: p.QuotaDelay.String(), MinRuntime: *p.MinRuntime,
 		})
 	}
 	for _, w := range inside.Warnings {
@@ -207,10 +208,10 @@ func (l *queueLine) policies(above bool) (p queue.Policies, err error) {
 	}
 	delay, err := time.ParseDuration(l.Delay)
 	quota, bad := time.ParseDuration(l.QuotaDelay)
-	if err = errors.Join(err, bad); err != nil || delay < 0 || quota < 0 {
-		return p, fmt.Errorf("delay %q, quotaDelay %q: %w", l.Delay, l.QuotaDelay, saved.ErrFormat)
+	if err = errors.Join(err, bad); err != nil || delay < 0 || quota < 0 || l.MinRuntime < 0 {
+		return p, fmt.Errorf("delay %q, quotaDelay %q, minRuntime %d: %w", l.Delay, l.QuotaDelay, l.MinRuntime, saved.ErrFormat)
 	}
-	p.PreemptionDelay, p.QuotaDelay = &delay, &quota
+	p.PreemptionDelay, p.QuotaDelay, p.MinRuntime = &delay, &quota, &l.MinRuntime
 	return p, nil
 }
 

@@ -72,6 +72,7 @@ type work struct {
 	Age         string           `json:"age"`
 	Required    string           `json:"requiredNode,omitempty"`
 	Cost        int64            `json:"cost,omitempty"`
+	Preemptions int              `json:"preemptions,omitempty"`
 	Budgets     []string         `json:"budgets,omitempty"`
 	Ports       []string         `json:"ports,omitempty"`
 	Originator  bool             `json:"originator,omitempty"`
@@ -147,6 +148,7 @@ type options struct {
 	OwnLeaf    string   `json:"ownLeaf"`
 	JobTrigger string   `json:"jobTrigger,omitempty"`
 	Scarce     []string `json:"scarce,omitempty"`
+	Levels     []string `json:"levels,omitempty"`
 	Moves      string   `json:"moves,omitempty"`
 	MaxMoved   int64    `json:"maxMoved,omitempty"`
 }

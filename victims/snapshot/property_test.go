@@ -15,7 +15,7 @@ import (
 )
 
 // everything is small worlds with all features.
-var everything = world.Shape{Types: 3, Queues: 8, Depth: 4, Nodes: 4, Tasks: 10, Features: world.Everything | world.WithNearby}
+var everything = world.Shape{Types: 3, Queues: 8, Depth: 4, Nodes: 4, Tasks: 10, Features: world.Everything}
 
 // sceneOf returns the scene of a random case, over a cluster of its own.
 func sceneOf(t require.TestingT, k *world.Case) *snapshot.Scene {

@@ -70,10 +70,6 @@ func TestTake_Unsaid(t *testing.T) {
 			s.Planner.Compare = func(a, b *victims.Cost) int { return a.Compare(b) }
 			return nil
 		}},
-		{"levels", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
-			s.Planner.Levels = []string{"victims"}
-			return nil
-		}},
 		{"predicate", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
 			s.Planner.Predicate = func(*victims.Question) bool { return true }
 			return nil

@@ -5,6 +5,7 @@ package snapshot
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -106,8 +107,11 @@ func (w *writer) functions() {
 	if p.Compare != nil || withJobs && j.Compare != nil {
 		w.lacks("compare", "", "costs are compared in the default order")
 	}
-	if len(p.Levels) > 0 || withJobs && len(j.Levels) > 0 {
-		w.lacks("levels", "", "costs are compared in the default order")
+	w.doc.Options.Levels = p.Levels
+	if withJobs && len(w.s.Asks) == 0 {
+		w.doc.Options.Levels = j.Levels
+	} else if withJobs && !slices.Equal(p.Levels, j.Levels) {
+		w.lacks("levels", "", "for jobs they are those of asks")
 	}
 	if withJobs && j.Blockers != nil {
 		w.lacks("blockers", "", "nobody blocks members of jobs")

@@ -71,7 +71,7 @@ func (w *writer) workOf(t *victims.Task) work {
 	e := work{
 		Key: w.text(t.Key), Queue: w.c.Tree().Path(t.Queue), Application: w.application(t.Application, t.Key),
 		Node: w.c.NodeName(t.Node), Resources: w.amounts(t.Size), Priority: t.Priority,
-		Cost: t.Cost, Budgets: w.texts(t.Budgets),
+		Cost: t.Cost, Preemptions: t.Preemptions, Budgets: w.texts(t.Budgets),
 		Originator: t.Originator, Job: w.text(t.Job), Preemptible: !t.NonPreemptible,
 	}
 	if of, known := w.memberOf[t.Key]; known && t.Job == "" {
@@ -112,7 +112,7 @@ func (w *writer) asks() {
 			work: work{
 				Key: w.text(a.Key), Queue: w.c.Tree().Path(a.Queue), Application: w.application(a.Application, a.Key),
 				Resources: w.amounts(a.Size), Priority: a.Priority, Age: w.age(a.PendingSince),
-				Required: a.RequiredNode, Cost: a.Cost, Budgets: w.texts(a.Budgets),
+				Required: a.RequiredNode, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: w.texts(a.Budgets),
 				Ports: w.blockers(a, name), Originator: a.Originator, Job: w.text(a.Job), Preemptible: !a.NonPreemptible,
 			},
 			AllowPreemptOther: !a.NeverPreempts, Selector: w.filter(a, name),

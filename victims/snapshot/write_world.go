@@ -38,10 +38,10 @@ func (w *writer) queue(q queue.ID) queueEntry {
 // have theirs.
 func properties(t *queue.Tree, q queue.ID) map[string]string {
 	all := make(map[string]string)
-	p, delay, within, inherited := t.Policies(q), 30*time.Second, queue.WithinQueue(""), queue.Default
+	p, delay, least, within, inherited := t.Policies(q), 30*time.Second, time.Duration(0), queue.WithinQueue(""), queue.Default
 	if up, ok := t.Parent(q); ok {
 		above := t.Policies(up)
-		if delay, within = *above.PreemptionDelay, above.WithinQueue; above.Preemption == queue.Disabled {
+		if delay, least, within = *above.PreemptionDelay, *above.MinRuntime, above.WithinQueue; above.Preemption == queue.Disabled {
 			inherited = queue.Disabled
 		}
 	}
@@ -51,6 +51,9 @@ func properties(t *queue.Tree, q queue.ID) map[string]string {
 	}
 	if *p.PreemptionDelay != delay {
 		all["preemption.delay"] = p.PreemptionDelay.String()
+	}
+	if *p.MinRuntime != least {
+		all["preemption.min-runtime"] = p.MinRuntime.String()
 	}
 	if p.WithinQueue != within {
 		all["preemption.own-leaf"] = string(p.WithinQueue)

@@ -76,7 +76,7 @@ func started(a *scenario.Ask, node string) scenario.Task {
 	return scenario.Task{
 		Key: a.Key, Queue: a.Queue, Application: a.Application, Node: node, Resources: a.Resources, Priority: a.Priority,
 		Class: a.Class, State: scenario.StateRunning, Age: a.Age, RequiredNode: a.RequiredNode,
-		Cost: a.Cost, Budgets: a.Budgets, Ports: a.Ports,
+		Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets, Ports: a.Ports,
 	}
 }
 
@@ -86,7 +86,7 @@ func recreated(t *scenario.Task) scenario.Ask {
 	return scenario.Ask{
 		Key: t.Key, Queue: t.Queue, Application: t.Application, Resources: t.Resources, Priority: t.Priority,
 		Class: t.Class, Age: max(t.Age, time.Hour), RequiredNode: t.RequiredNode, AllowPreemptOther: true,
-		Cost: t.Cost, Budgets: t.Budgets, Ports: t.Ports,
+		Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets, Ports: t.Ports,
 	}
 }
 

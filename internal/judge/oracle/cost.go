@@ -21,6 +21,7 @@ type Cost struct {
 	MaxPriority   int64
 	Jobs          int      // stopped, for they end below their minimum
 	Own           *big.Int // the victims' own costs
+	Preemptions   int64    // of the victims before, if that counts
 	Victims       int
 	SumRanks      int64
 	SumPriorities int64
@@ -81,6 +82,9 @@ func (j *judge) costOf(victims []*world.Task) Cost {
 		}
 		c.SumRanks += rank
 		c.SumPriorities += priority
+		if slices.Contains(j.o.Levels, "preemptions") {
+			c.Preemptions += int64(v.Preemptions)
+		}
 		c.Own.Add(c.Own, big.NewInt(v.Cost))
 		c.Work.Add(c.Work, j.work(v))
 	}

@@ -78,6 +78,9 @@ func (h *jobJudge) unlawful(victims []*world.Task) Law {
 	case len(h.notAdmitted(after, h.ask.Size)) > 0:
 		return Quota
 	}
+	if h.beyondCap(victims) {
+		return Cap
+	}
 	return h.limits(victims)
 }
 

@@ -83,6 +83,12 @@ func (h *jobJudge) inJobReach(leaf string) bool {
 // noPlan says why there is no plan for a job that may have one.
 func (h *jobJudge) noPlan() JobResult {
 	r := JobResult{Outcome: Refused, Reason: NoVictims, Counts: make(map[string]int)}
+	if beyond := *h; h.o.MaxVictims > 0 {
+		beyond.judge = h.uncapped()
+		if _, ok := beyond.best(); ok {
+			r.Reason = "max-victims"
+		}
+	}
 	var free, together []*world.Task
 	var kept [][]*world.Task
 	for i := range h.w.Tasks {
@@ -100,7 +106,7 @@ func (h *jobJudge) noPlan() JobResult {
 		}
 	}
 	for _, t := range free {
-		if h.heldTogether(t, free) {
+		if r.Reason == NoVictims && h.heldTogether(t, free) {
 			r.Counts["guarantee"]++
 			together = free
 		} else {
@@ -229,7 +235,7 @@ func (h *jobJudge) wake() time.Time {
 	slices.SortFunc(ends, time.Time.Compare)
 	for _, end := range slices.Compact(ends) {
 		then := *h.c
-		then.Options.Exempt = make(map[string]time.Time)
+		then.Options.Exempt, then.Options.Settled = make(map[string]time.Time), true
 		for key, until := range h.o.Exempt {
 			if until.IsZero() || until.After(end) {
 				then.Options.Exempt[key] = until

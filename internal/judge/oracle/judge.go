@@ -37,6 +37,9 @@ func newJudge(w *world.World, ask *world.Ask, o *world.Options) *judge {
 	// What the queues say of the own leaf comes before the option.
 	own := *o
 	own.OwnLeaf = w.OwnLeaf(ask.Queue, o.OwnLeaf)
+	if !own.Settled {
+		own.Exempt, own.Settled = withYoung(w, &own), true
+	}
 	j := &judge{
 		w: w, ask: ask, o: &own,
 		queues:   make(map[string]world.Place),

@@ -29,6 +29,7 @@ const (
 	Blocker   Law = "blocker"    // nobody holds a port of the ask on the node
 	Gang      Law = "gang"       // no running job is left below its minimum: then all of it goes
 	Budget    Law = "budget"     // no hard budget loses more than it has left
+	Cap       Law = "cap"        // no more victims than the option lets a plan have
 	Minimal   Law = "minimality" // no part of the plan would do
 )
 
@@ -96,9 +97,25 @@ func (j *judge) breaks(node string, victims []string) []Break {
 // limits checks what more victims can only make worse.
 func (d *docket) limits() {
 	d.budgets()
+	if d.beyondCap(d.victims) {
+		d.report(Cap, "%d victims", len(d.victims))
+	}
 	if d.ask.RequiredNode == "" {
 		d.guarantees()
 	}
+}
+
+// beyondCap reports whether a plan may not have so many victims.
+func (j *judge) beyondCap(victims []*world.Task) bool {
+	return j.o.MaxVictims > 0 && len(victims) > j.o.MaxVictims
+}
+
+// uncapped returns the judge of plans with any number of victims.
+func (j *judge) uncapped() *judge {
+	free, o := *j, *j.o
+	o.MaxVictims = 0
+	free.o = &o
+	return &free
 }
 
 func (d *docket) report(law Law, format string, args ...any) {

@@ -32,6 +32,8 @@ func (c *Cost) compareBy(levels []string, d *Cost) int {
 			order = cmp.Compare(c.Jobs, d.Jobs)
 		case "own-cost":
 			order = c.Own.Cmp(d.Own)
+		case "preemptions":
+			order = cmp.Compare(c.Preemptions, d.Preemptions)
 		case "victims":
 			order = victims
 		case "sum-ranks":

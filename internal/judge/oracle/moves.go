@@ -275,7 +275,7 @@ func after(c *world.Case, moved []*world.Task, places []string) *world.Case {
 	for i, t := range moved {
 		d.World.Grants = append(d.World.Grants, world.Grant{Node: places[i], Ask: world.Ask{
 			Key: t.Key + "+", Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority,
-			Originator: t.Originator, OptedOut: t.OptedOut, Job: t.Job, Cost: t.Cost, Budgets: t.Budgets,
+			Originator: t.Originator, OptedOut: t.OptedOut, Job: t.Job, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets,
 		}})
 		for _, name := range t.Budgets {
 			b := d.World.Budgets[name]

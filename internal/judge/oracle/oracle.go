@@ -134,6 +134,11 @@ func (j *judge) noPlan() Result {
 			r.Counts[rule]++
 		}
 	}
+	if free := j.uncapped(); j.o.MaxVictims > 0 {
+		if _, ok := free.best(); ok {
+			r.Reason = "max-victims"
+		}
+	}
 	r.ProtectedBy = j.protector(kept, nil)
 	r.Closest, r.Lacks = j.closest()
 	return r

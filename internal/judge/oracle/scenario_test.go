@@ -85,7 +85,7 @@ type (
 			choices.Choices
 			Toleration, FairShares bool
 			OwnLeaf, Moves         string
-			Scarce                 []string
+			Scarce, Levels         []string
 		}
 		Expect []expectation
 	}
@@ -108,6 +108,7 @@ type (
 		State                         world.State
 		Job, CheckpointAge            string
 		Cost                          int64
+		Preemptions                   int
 		Budgets, Ports                []string
 		NodeSelector                  map[string]string
 	}
@@ -224,7 +225,7 @@ func (s *script) task(t *docTask) world.Task {
 		Size: s.amounts(t.Resources), Priority: s.priority(t), Created: s.ago(t.Age, "1h"),
 		State: t.State, Originator: t.Originator, RequiredNode: t.RequiredNode != "",
 		OptedOut: t.AllowPreemption != nil && !*t.AllowPreemption,
-		Job:      t.Job, Cost: t.Cost, Budgets: t.Budgets, Ports: t.Ports,
+		Job:      t.Job, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets, Ports: t.Ports,
 	}
 	if t.CheckpointAge != "" {
 		out.Checkpoint = s.ago(t.CheckpointAge, "")
@@ -245,7 +246,7 @@ func (s *script) askOf(t *docTask) world.Ask {
 		Size: s.amounts(t.Resources), Priority: s.priority(t),
 		PendingSince: s.ago(t.Age, "1h"), RequiredNode: t.RequiredNode,
 		MayNot:   t.AllowPreemptOther != nil && !*t.AllowPreemptOther,
-		Selector: t.NodeSelector, Ports: t.Ports, Cost: t.Cost, Budgets: t.Budgets,
+		Selector: t.NodeSelector, Ports: t.Ports, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets,
 	}
 }
 
@@ -306,7 +307,7 @@ func (s *script) ask(a world.Ask, then string) {
 func (s *script) options() world.Options {
 	o := world.Options{
 		Now: s.now, Choices: s.doc.Options.Choices, OwnLeaf: s.doc.Options.OwnLeaf, Minimums: s.doc.JobMinimums,
-		Scarce: s.doc.Options.Scarce,
+		Scarce: s.doc.Options.Scarce, Levels: s.doc.Options.Levels,
 	}
 	if o.Minimums == nil {
 		o.Minimums = make(map[string]int)

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"math"
 	"time"
 
 	"github.com/go-preempt/preempt/resources"
@@ -27,6 +28,7 @@ type Ask struct {
 
 	// What it will be as a task.
 	Cost        int64    // never negative
+	Preemptions int      // how often before
 	Budgets     []string // each once; nil: none
 	Job         string   // empty: none
 	Preemptible *bool    // nil: the document does not say
@@ -36,7 +38,7 @@ type Ask struct {
 // askFields are the fields of an ask.
 var askFields = []string{
 	"key", "queue", "application", "resources", "priority", "priorityClass", "age", "requiredNode",
-	"allowPreemptOther", "nodeSelector", "ports", "cost", "budgets",
+	"allowPreemptOther", "nodeSelector", "ports", "cost", "preemptions", "budgets",
 	"job", "preemptible", "originator",
 }
 
@@ -58,6 +60,7 @@ func (d *decoder) askOf(o fieldsOf, key func(value) string) Ask {
 		NodeSelector: optional(o, "nodeSelector", d.selector, nil),
 		Ports:        optional(o, "ports", d.ports, nil),
 		Cost:         optional(o, "cost", d.cost, 0),
+		Preemptions:  int(optional(o, "preemptions", d.whole(0, math.MaxInt32), 0)),
 		Budgets:      optional(o, "budgets", d.budgetRefs, nil),
 		Job:          optional(o, "job", d.text, ""),
 		Preemptible:  pointer(o, "preemptible", d.boolean),

@@ -4,6 +4,8 @@ package scenario
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/choices"
@@ -50,6 +52,7 @@ type Options struct {
 	JobsNeedPreemptibleLabel bool           // who does not say so is not preemptible
 	OwnLeaf                  string         // "", "met" or "branch": whether asks and jobs may take tasks of their own leaf
 	JobTrigger               string         // "", "guarantee" or "priority": what entitles a job to have victims
+	Levels                   string         // what decides between plans, in words with blanks between; "": the default
 	Scarce                   resources.Mask // the types whose guarantees count; 0: all
 	FairShares               bool           // guarantees are the leaves' fair shares
 	Moves                    string         // "", "never", "entitled" or "any": for whom tasks may move
@@ -175,7 +178,7 @@ func (d *decoder) ownLeaf(v value) string {
 
 // options reads the options, all of them false or empty by default.
 func (d *decoder) options(v value) Options {
-	names := []string{"toleration", "jobsNeedPreemptibleLabel", "ownLeaf", "jobTrigger", "fairShares", "moves", "maxMoved", "scarce"}
+	names := []string{"toleration", "jobsNeedPreemptibleLabel", "ownLeaf", "jobTrigger", "fairShares", "moves", "maxMoved", "scarce", "levels"}
 	for _, r := range choices.Rows() {
 		names = append(names, r.Name)
 	}
@@ -190,6 +193,7 @@ func (d *decoder) options(v value) Options {
 		MaxMoved:                 optional(o, "maxMoved", d.whole(0, math.MaxInt32), 0),
 		Scarce:                   optional(o, "scarce", d.scarce, 0),
 	}
+	options.Levels = optional(o, "levels", d.levels, "")
 	for i, r := range choices.Rows() {
 		switch at := options.Pointer(i).(type) {
 		case *bool:
@@ -203,6 +207,23 @@ func (d *decoder) options(v value) Options {
 	}
 	return options
 }
+
+// levels reads what decides between plans.
+func (d *decoder) levels(v value) string {
+	var words []string
+	known, all := append(victims.DefaultLevels(), "preemptions"), true
+	for item := range d.list(v) {
+		words = append(words, oneOf(d, known)(item))
+		all = all && slices.Contains(known, item.text)
+	}
+	if err := (&victims.Options{Levels: words}).Check(); err != nil && all {
+		d.fail(v, "%w: %v", ErrValue, err)
+	}
+	return strings.Join(words, " ")
+}
+
+// levels returns them as planners take them.
+func (o *Options) levels() []string { return strings.Fields(o.Levels) }
 
 // scarce reads the types whose guarantees count. They are types that the rest of the document
 // uses.

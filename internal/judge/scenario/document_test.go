@@ -104,7 +104,7 @@ func TestParse_Everything(t *testing.T) {
 			Ask: Ask{
 				At: at("grants", 0), Key: "g1", Queue: "root.a", Application: "app-g", Resources: amounts(0, 1000, 0),
 				Priority: 3, Age: time.Hour, AllowPreemptOther: true,
-				NodeSelector: Selector{"zone": "b"}, Ports: []string{"80"}, Cost: 4, Budgets: []string{"db"},
+				NodeSelector: Selector{"zone": "b"}, Ports: []string{"80"}, Cost: 4, Preemptions: 2, Budgets: []string{"db"},
 			},
 			Node: "n2",
 		}},
@@ -123,7 +123,7 @@ func TestParse_Everything(t *testing.T) {
 				At: at("tasks", 1), Key: "t2", Queue: "root.a", Application: "app-a", Node: "n2",
 				Resources: amounts(0, 0, 1), Priority: -7, Class: "low", Age: 10 * time.Second,
 				ScheduledAge: 10 * time.Second, State: StateRunning,
-				Cost: math.MaxInt64, CheckpointAge: ptr(5 * time.Second), Ends: ptr(20 * time.Minute),
+				Cost: math.MaxInt64, Preemptions: 7, CheckpointAge: ptr(5 * time.Second), Ends: ptr(20 * time.Minute),
 				Movable: true, NodeSelector: map[string]string{"zone": "c"},
 				Budgets: []string{"web", "db"}, Ports: []string{"8080", "dns"},
 			},
@@ -199,8 +199,8 @@ func TestParse_Everything(t *testing.T) {
 		},
 		Options: Options{
 			Toleration: true, JobsNeedPreemptibleLabel: true, OwnLeaf: "met", JobTrigger: "priority", FairShares: true,
-			Moves: "entitled", MaxMoved: 4,
-			Choices: choices.Choices{StrictPriority: true, VictimsOnNode: true, TakeOwnApplication: true},
+			Moves: "entitled", MaxMoved: 4, Levels: "rank preemptions",
+			Choices: choices.Choices{StrictPriority: true, VictimsOnNode: true, MaxVictims: 3, TakeOwnApplication: true},
 		},
 		Expect: []Expectation{
 			{

@@ -30,7 +30,7 @@ const everything = `{
   "budgets": {"web": {"left": -1, "hard": true}, "db": {"left": 2}},
   "grants": [
     {"key": "g1", "queue": "root.a", "application": "app-g", "resources": {"cpu": "1"}, "node": "n2", "priority": 3,
-     "nodeSelector": {"zone": "b"}, "ports": ["80"], "cost": 4, "budgets": ["db"]}
+     "nodeSelector": {"zone": "b"}, "ports": ["80"], "cost": 4, "preemptions": 2, "budgets": ["db"]}
   ],
   "pending": {"root.p.x": {"gpu": "3"}, "root.a": {}},
   "tasks": [
@@ -38,7 +38,7 @@ const everything = `{
      "priority": 5, "priorityClass": "low", "age": "2h", "scheduledAge": "90m", "originator": true,
      "allowPreemption": false, "requiredNode": "n2", "state": "releasing", "job": "gang", "preemptible": false},
     {"key": "t2", "queue": "root.a", "application": "app-a", "node": "n2", "resources": {"gpu": "1", "cpu": "0"},
-     "priorityClass": "low", "age": "10s", "ends": "20m", "cost": 9223372036854775807, "checkpointAge": "5s",
+     "priorityClass": "low", "age": "10s", "ends": "20m", "cost": 9223372036854775807, "preemptions": 7, "checkpointAge": "5s",
      "budgets": ["web", "db"], "ports": ["8080", "dns"], "movable": true, "nodeSelector": {"zone": "c"}},
     {"key": "t3", "queue": "root.a", "application": "app-a", "node": "n2", "resources": {}, "scheduledAge": "never"}
   ],
@@ -63,7 +63,7 @@ const everything = `{
     {"enforceQuota": {"queue": "root", "miss": "2.5%", "order": "pack"}}
   ],
   "options": {"toleration": true, "strictPriority": true, "jobsNeedPreemptibleLabel": true, "ownLeaf": "met", "jobTrigger": "priority", "fairShares": true,
-    "moves": "entitled", "maxMoved": 4, "sameNode": true, "ownApplication": true},
+    "moves": "entitled", "maxMoved": 4, "levels": ["rank", "preemptions"], "sameNode": true, "maxVictims": 3, "ownApplication": true},
   "expect": [
     {"outcome": "plan", "request": 0, "key": "ask-1", "node": "n1", "victims": ["t2", "t1"],
      "placements": {"j-1": "n2"}, "reason": "over-guarantee", "counts": {"priority": 3},

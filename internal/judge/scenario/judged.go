@@ -96,8 +96,8 @@ func (j *Judged) Fails() bool {
 	return j.Verdict == Breaks || j.Verdict == Refuses || j.Defect()
 }
 
-// compare sets the verdict of a lawful plan, by what both come to and cost.
-func (j *Judged) compare(ours victims.Outcome, proven bool) {
+// compare sets the verdict of a lawful plan, by what both come to and, as options have it, cost.
+func (j *Judged) compare(by *victims.Options, ours victims.Outcome, proven bool) {
 	j.Proven = proven
 	order := cmp.Compare(j.Outcome, ours) // fits, waits, plan, refused
 	switch {
@@ -111,7 +111,7 @@ func (j *Judged) compare(ours victims.Outcome, proven bool) {
 	case order == 0 && ours == victims.Preempts:
 		theirs, least := *j.Cost, *j.Least
 		theirs.Node, least.Node = 0, 0 // node order is how ties are broken
-		order = theirs.Compare(&least)
+		order = by.CompareCosts(&theirs, &least)
 	}
 	switch {
 	case order < 0:

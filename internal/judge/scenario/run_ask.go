@@ -81,7 +81,7 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 		Key: key, Application: a.Application, Queue: r.queue(a.Queue), Size: a.Resources,
 		Priority: a.Priority, PendingSince: r.now.Add(-a.Age),
 		RequiredNode: a.RequiredNode, NonPreemptible: r.nonPreemptible(a.Preemptible), NeverPreempts: !a.AllowPreemptOther,
-		OptedOut: class.OptedOut, Cost: a.Cost, Budgets: a.Budgets, Job: a.Job, Originator: a.Originator,
+		OptedOut: class.OptedOut, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets, Job: a.Job, Originator: a.Originator,
 	}
 	return ask, r.instant(a.At, "age", a.Age, ask.PendingSince)
 }
@@ -152,7 +152,7 @@ func (r *runner) runNow(p *victims.Plan) error {
 		Size: p.Ask.Size, Priority: p.Ask.Priority,
 		Created: p.Ask.PendingSince, Scheduled: r.now,
 		OptedOut: p.Ask.OptedOut, RequiredNode: p.Ask.RequiredNode != "", NonPreemptible: p.Ask.NonPreemptible,
-		Cost: p.Ask.Cost, Budgets: p.Ask.Budgets,
+		Cost: p.Ask.Cost, Preemptions: p.Ask.Preemptions, Budgets: p.Ask.Budgets,
 	})
 	return err
 }
@@ -234,7 +234,7 @@ func (r *runner) setPlanner(p *victims.Planner) {
 	r.doc.Options.Set(&p.Options)
 	p.Moves, p.MaxMoved = r.doc.Options.movesFor(), r.doc.Options.MaxMoved
 	p.WithinQueue = ownLeafOf[r.doc.Options.OwnLeaf]
-	p.Scarce = r.scarce()
+	p.Scarce, p.Levels = r.scarce(), r.doc.Options.levels()
 	if r.doc.Options.Toleration {
 		p.Exempt = r.exempt
 	}

@@ -170,7 +170,7 @@ func (r *runner) addTask(t *Task) error {
 		Created:    r.now.Add(-t.Age),
 		Originator: t.Originator, OptedOut: optedOut(t, &class), RequiredNode: t.RequiredNode != "",
 		Job: t.Job, NonPreemptible: r.nonPreemptible(t.Preemptible),
-		Cost: t.Cost, Budgets: t.Budgets,
+		Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets,
 	}
 	if t.CheckpointAge != nil {
 		task.Checkpoint = r.now.Add(-*t.CheckpointAge)

@@ -121,7 +121,7 @@ func (r *runner) jobPlanner(j *Job) jobs.Planner {
 		Cluster: r.cluster,
 		Options: victims.Options{
 			Admit: r.admit(), ByPriority: r.doc.Options.JobTrigger == byPriority,
-			WithinQueue: ownLeafOf[r.doc.Options.OwnLeaf], Exempt: r.planner.Exempt, Scarce: r.scarce(),
+			WithinQueue: ownLeafOf[r.doc.Options.OwnLeaf], Exempt: r.planner.Exempt, Scarce: r.scarce(), Levels: r.doc.Options.levels(),
 			Filter: func(q *victims.Question) bool { return r.selects(j.Members[q.Member.Class].NodeSelector, q.Node) },
 		},
 	}

@@ -76,7 +76,7 @@ func (r *runner) judgeAsk(s *Step, q *Request) error {
 		return r.taskError(q.Ask.At, plan.Ask.Key, plan.Ask.Size, err)
 	}
 	j.OwnLeaf = j.OwnLeaf && !d.Plan.Second
-	j.compare(d.Outcome, proven)
+	j.compare(&r.planner.Options, d.Outcome, proven)
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (r *runner) judgeJob(s *Step, q *Request) error {
 	if err := r.priceJob(j, plan, q); err != nil {
 		return r.jobError(q.Job, err)
 	}
-	j.compare(d.Outcome, *s.Result.Proven)
+	j.compare(&r.planner.Options, d.Outcome, *s.Result.Proven)
 	return nil
 }
 

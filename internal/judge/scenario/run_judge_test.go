@@ -193,7 +193,7 @@ func TestJudged_Compare(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for _, proven := range []bool{false, true} {
 				j := &Judged{Outcome: test.theirs, Cost: test.cost, Least: test.least, OwnLeaf: test.own}
-				j.compare(test.ours, proven)
+				j.compare(new(victims.Options), test.ours, proven)
 				require.Equal(t, test.verdict, j.Verdict)
 				require.Equal(t, proven && test.verdict == Cheaper, j.Defect())
 				require.Equal(t, j.Defect(), j.Fails())

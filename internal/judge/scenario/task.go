@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -33,6 +34,7 @@ type Task struct {
 	Preemptible     *bool  // nil: the document does not say
 
 	Cost          int64          // never negative
+	Preemptions   int            // how often before
 	CheckpointAge *time.Duration // since the last checkpoint, never negative; nil: there is none
 	Budgets       []string       // each once; nil: none
 	Ports         []string       // none empty, each once; nil: none
@@ -105,7 +107,7 @@ func (d *decoder) tasksBeside(keys seen) func(value) []Task {
 func (d *decoder) task(v value, key func(value) string) Task {
 	o := d.object(v, "key", "queue", "application", "node", "resources", "priority", "priorityClass",
 		"age", "scheduledAge", "originator", "allowPreemption", "requiredNode", "state", "job", "preemptible",
-		"cost", "checkpointAge", "budgets", "ports", "ends", "movable", "nodeSelector")
+		"cost", "preemptions", "checkpointAge", "budgets", "ports", "ends", "movable", "nodeSelector")
 	t := Task{
 		At:              v.at,
 		Key:             required(o, "key", key),
@@ -122,6 +124,7 @@ func (d *decoder) task(v value, key func(value) string) Task {
 		Job:             optional(o, "job", d.text, ""),
 		Preemptible:     pointer(o, "preemptible", d.boolean),
 		Cost:            optional(o, "cost", d.cost, 0),
+		Preemptions:     int(optional(o, "preemptions", d.whole(0, math.MaxInt32), 0)),
 		CheckpointAge:   pointer(o, "checkpointAge", d.duration),
 		Budgets:         optional(o, "budgets", d.budgetRefs, nil),
 		Ports:           optional(o, "ports", d.ports, nil),

@@ -34,6 +34,9 @@ func write(doc *Document) obj {
 	for i, r := range choices.Rows() {
 		o["options"].(obj)[r.Name] = doc.Options.Pointer(i)
 	}
+	if doc.Options.Levels != "" {
+		o["options"].(obj)["levels"] = doc.Options.levels()
+	}
 	if scarce := doc.Options.Scarce; scarce != 0 {
 		var names []string
 		for i := range scarce.All() {
@@ -147,7 +150,7 @@ func (w writer) task(t Task) obj {
 		"key": t.Key, "queue": t.Queue, "application": t.Application, "node": t.Node,
 		"resources": w.vector(t.Resources), "priority": t.Priority, "priorityClass": t.Class,
 		"age": t.Age.String(), "scheduledAge": t.ScheduledAge.String(), "originator": t.Originator,
-		"requiredNode": t.RequiredNode, "state": t.State.String(), "job": t.Job, "cost": t.Cost,
+		"requiredNode": t.RequiredNode, "state": t.State.String(), "job": t.Job, "cost": t.Cost, "preemptions": t.Preemptions,
 	}
 	setList(o, "budgets", t.Budgets)
 	setList(o, "ports", t.Ports)
@@ -187,7 +190,7 @@ func (w writer) ask(a *Ask) obj {
 	o := obj{
 		"key": a.Key, "queue": a.Queue, "application": a.Application, "resources": w.vector(a.Resources),
 		"priority": a.Priority, "priorityClass": a.Class, "age": a.Age.String(),
-		"requiredNode": a.RequiredNode, "allowPreemptOther": a.AllowPreemptOther, "cost": a.Cost,
+		"requiredNode": a.RequiredNode, "allowPreemptOther": a.AllowPreemptOther, "cost": a.Cost, "preemptions": a.Preemptions,
 	}
 	setMap(o, "nodeSelector", a.NodeSelector)
 	setList(o, "ports", a.Ports)

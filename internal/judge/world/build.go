@@ -93,7 +93,7 @@ func AddTask(c *victims.Cluster, t *Task) error {
 		Created: t.Created, Scheduled: t.Scheduled, State: states[t.State],
 		Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
 		Job: t.Job, NonPreemptible: t.NonPreemptible,
-		Checkpoint: t.Checkpoint, Cost: t.Cost, Budgets: t.Budgets,
+		Checkpoint: t.Checkpoint, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets,
 	})
 	return err
 }
@@ -130,7 +130,7 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 		PendingSince: a.PendingSince, LastAttempt: a.LastAttempt,
 		RequiredNode: a.RequiredNode, NeverPreempts: a.MayNot,
 		Originator: a.Originator, OptedOut: a.OptedOut,
-		Job: a.Job, NonPreemptible: a.NonPreemptible, Cost: a.Cost, Budgets: a.Budgets,
+		Job: a.Job, NonPreemptible: a.NonPreemptible, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets,
 	}, nil
 }
 

@@ -105,9 +105,7 @@ func (g *generator) draw() *Case {
 	g.drawBounds()
 	g.drawCapacities()
 	g.drawOptions()
-	if g.has(WithNearby) {
-		g.c.Options.VictimsOnNode, g.c.Options.TakeOwnApplication = g.chance("same node", 12), g.chance("own application", 12)
-	}
+	g.drawLater()
 	if g.chance("huge", 1) && !g.hungry {
 		g.c.scale(1 << 54)
 	}

@@ -85,6 +85,7 @@ func (g *jobGenerator) drawJobCase() *JobCase {
 	g.c.Ask.Size = g.job.Members[0].Size // the room is drawn around that
 	g.drawCapacities()
 	g.drawOptions()
+	g.drawLater()
 	g.jc.World = g.c.World
 	g.jc.Options = g.c.Options
 	g.jc.Options.Now, g.jc.Options.Minimums, g.jc.Options.Levels = Epoch, nil, nil

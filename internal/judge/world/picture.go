@@ -22,6 +22,7 @@ func (c *Case) String() string {
 	if o.Interval != 0 {
 		fmt.Fprintf(&b, " interval %v", o.Interval)
 	}
+	flag(&b, len(o.Levels) > 0, fmt.Sprintf("levels %v", o.Levels))
 	flag(&b, o.OwnLeaf != "", "own leaf "+o.OwnLeaf)
 	flag(&b, o.Scarce != nil, fmt.Sprintf("scarce %v", o.Scarce))
 	for _, text := range o.Differ(choices.Choices{}) {
@@ -103,6 +104,7 @@ func (t *Task) String() string {
 	flag(&b, t.Job != "", "of job "+t.Job)
 	flag(&b, !t.Checkpoint.IsZero(), "checkpoint "+stamp(t.Checkpoint))
 	flag(&b, t.Cost != 0, fmt.Sprintf("cost %d", t.Cost))
+	flag(&b, t.Preemptions != 0, fmt.Sprintf("preempted %d times", t.Preemptions))
 	flag(&b, len(t.Budgets) > 0, fmt.Sprintf("budgets %v", t.Budgets))
 	flag(&b, len(t.Ports) > 0, fmt.Sprintf("ports %v", t.Ports))
 	return b.String()

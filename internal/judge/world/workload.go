@@ -57,7 +57,7 @@ func Workloads(s Shape) *rapid.Generator[*Workload] {
 func (g *generator) drawAskFeatures(a *Ask) {
 	var t Task
 	g.drawTaskFeatures(&t)
-	a.Cost, a.Budgets = t.Cost, t.Budgets
+	a.Cost, a.Preemptions, a.Budgets = t.Cost, t.Preemptions, t.Budgets
 	if g.has(WithPorts) {
 		a.Ports = g.drawPorts(3)
 	}

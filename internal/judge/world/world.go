@@ -83,10 +83,11 @@ type Task struct {
 	Job            string // the gang it is a member of, or ""
 	NonPreemptible bool   // no job may take it
 
-	Checkpoint time.Time // the last one; zero: none
-	Cost       int64     // of the host's own
-	Budgets    []string
-	Ports      []string // that it holds on its node
+	Checkpoint  time.Time // the last one; zero: none
+	Cost        int64     // of the host's own
+	Preemptions int       // how often before
+	Budgets     []string
+	Ports       []string // that it holds on its node
 }
 
 // A State is what a task is doing, in the words of package victims.
@@ -118,10 +119,11 @@ type Ask struct {
 	Job            string
 	NonPreemptible bool
 
-	Selector map[string]string // labels that its node must have
-	Ports    []string          // that nobody else may hold on its node
-	Cost     int64             // of the task that it becomes, like Budgets
-	Budgets  []string
+	Selector    map[string]string // labels that its node must have
+	Ports       []string          // that nobody else may hold on its node
+	Cost        int64             // of the task that it becomes, like Budgets
+	Preemptions int
+	Budgets     []string
 }
 
 // A Grant is an ask that was given a node and has not started there.
@@ -138,6 +140,8 @@ type Options struct {
 	// Exempt has the tasks that must not be taken before an instant, by key;
 	// the zero instant is never.
 	Exempt map[string]time.Time
+	// Settled: Exempt has also whom queues let run for some time.
+	Settled bool
 	// Minimums has the members that running jobs must keep, by name. If it is
 	// nil, no minimum is known, and there are no gangs.
 	Minimums map[string]int
@@ -171,7 +175,7 @@ func (a *Ask) Started(node string, now time.Time) Task {
 		Priority: a.Priority, Created: a.PendingSince, Scheduled: now, State: Running,
 		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
 		Job: a.Job, NonPreemptible: a.NonPreemptible,
-		Cost: a.Cost, Budgets: slices.Clone(a.Budgets), Ports: slices.Clone(a.Ports),
+		Cost: a.Cost, Preemptions: a.Preemptions, Budgets: slices.Clone(a.Budgets), Ports: slices.Clone(a.Ports),
 	}
 }
 
