@@ -13,8 +13,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// maxLevels is how many levels a cost may have: one is the number of units.
-const maxLevels = cost.NumLevels - 1
+// maxLevels is how many levels a cost may have; there is one more, the number of units.
+const maxLevels = 10
 
 // A Unit is chosen or left as a whole: a task, or a gang.
 type Unit struct {
