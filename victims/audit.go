@@ -17,8 +17,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// An Auditor says which laws a decision breaks, whoever made it: for a lone ask, a gang, asks
-// that share a plan, or a queue over its max. It shares no code with planners. Only Cluster must be set.
+// An Auditor says which laws a decision breaks, whoever made it. It shares no code with planners. Only Cluster
+// must be set.
 type Auditor struct {
 	Cluster *Cluster
 
@@ -28,26 +28,23 @@ type Auditor struct {
 	members roster
 }
 
-// Audit appends to dst what is wrong at the instant now with decision d for the cluster as it
-// is, before it is applied, and returns dst. It never panics, whatever is in d. To have a plan
-// of another scheduler judged write its ask, its places (member and node) and its victims (row
-// and key). A refusal has nothing to judge.
+// Audit appends to dst what is wrong at the instant now with decision d for the cluster before it is applied,
+// and returns dst. It never panics. Of a plan of another scheduler write the ask, the places (member and node)
+// and the victims (row and key). A refusal has nothing to judge.
 //
-// It judges ask, places and tasks, not version, cost or proof. A plan without victims, or
-// for an ask that holds a grant, is judged by room and blockers alone. For law 1 it tries
-// to spare each opted-out victim, and to take one other task in its place: of a lone ask, or a
-// gang of one, if opted-out victims come first in Levels. With ByPriority or Admit an ask without
-// members is judged as a gang of one, unless it requires a node.
+// It judges ask, places and tasks, not version, cost or proof. Of a plan without victims, or for an ask that
+// holds a grant, it judges room and blockers alone. For law 1 it tries to spare each opted-out victim, and to
+// take one other task in its place: of a lone ask, or a gang of one, if opted-out victims come first in Levels.
+// With ByPriority or Admit an ask without members is a gang of one, unless it requires a node.
 //
-// Of several decisions each is judged for a clone to which [Cluster.ApplyAll] has applied those
-// before it. Asks that share a plan are held to law 4 in their order, and members to their asks.
+// Judge the next of several decisions for a clone, after [Cluster.ApplyAll]. Asks that share a plan are held to
+// law 4 in their order.
 //
-// Of a queue over its max it judges queue, max, amounts, outcome, victims and parts, and of the
-// options it heeds NeverOvershoot and Enforced. If usage stays over it looks at all tasks below.
+// Of a queue over its max it judges queue, max, amounts, outcome, victims and parts, by NeverOvershoot and
+// Enforced.
 //
-// Violations come in a fixed order; see DESIGN.md, Explanations and audits. The cost is
-// linear in nodes, queues·types and victims·depth·types, and in tasks with Admit. Each opted-out
-// victim adds tasks·depth·types.
+// The order of violations is fixed; see DESIGN.md, Explanations and audits. The cost is linear in nodes,
+// queues·types and victims·depth·types, and in tasks with Admit. Each opted-out victim adds tasks·depth·types.
 func (a *Auditor) Audit(dst []Violation, d *Decision, now time.Time) []Violation {
 	if d.Outcome == Refused && !d.enforces() {
 		return dst
@@ -290,35 +287,30 @@ func (x *court) isFreed(n NodeID) bool {
 	return slices.ContainsFunc(x.Wants, func(w Want) bool { return w.Node == n && !w.Further })
 }
 
-// A Violation is a law that a plan, or an outcome of a quota, breaks. What is not at
-// fault is "".
+// A Violation is a law that a plan or outcome breaks. What is not at fault is "".
 type Violation struct {
-	// Of is what was judged: "ask", "job" or "quota". Law is the word of the law; see
-	// DESIGN.md, Explanations and audits.
+	// Of is what was judged: "ask", "job" or "quota". Law is a word of DESIGN.md, Explanations and audits.
 	Of, Law string
 
-	Member string // the key of the member of a job at fault
-	Victim string // the key of the victim at fault, as the plan has it
-	Task   TaskID // its row, as the plan has it
-	// Other is the key of a task that could be taken instead ("opted-out"), or that
-	// blocks and stays ("blocker").
+	Member string // at fault: its key
+	Victim string // at fault: its key in the plan
+	Task   TaskID // its row in the plan
+	// Other is the key of a task to take instead ("opted-out"), or that blocks and stays ("blocker").
 	Other  string
-	Job    string // the running job at fault
-	Budget string // the budget at fault
-	Node   string // the name of the node at fault
-	Queue  string // the path of the queue at fault
-	Type   string // the resource type at fault
+	Job    string // at fault, and running
+	Budget string // at fault
+	Node   string // at fault
+	Queue  string // at fault
+	Type   string // at fault
 
-	// Have is what there is, Want what the law compares it with: amounts of Type,
-	// priorities, members ("gang", "minimum"), victims ("budget", "overrun"), or
-	// nanoseconds ("delay", "interval"); 0 if the law has no number.
+	// Have is what there is, Want what the law compares: amounts of Type, priorities, members ("gang",
+	// "minimum"), victims ("budget", "overrun"), or nanoseconds ("delay", "interval"); else 0.
 	Have, Want int64
 }
 
 // String tells the violation in a line, as in
 //
 //	guarantee (law 2): root.a: cpu 3 after the plan, want at least 5
-//	leaving: victim t1: leaving already
 func (v Violation) String() string {
 	f := v.finding()
 	return f.Line()
@@ -347,8 +339,8 @@ func (v *Violation) finding() finding.Finding {
 	return f
 }
 
-// Cost returns what the plan of a decision costs at the instant now, whatever cost it states. It
-// is 0 if nothing can be judged, and of a queue over its max; see [Auditor.Audit].
+// Cost returns what a plan costs at the instant now, whatever cost it states. It is 0 if nothing can be judged,
+// and of a queue over its max.
 func (a *Auditor) Cost(d *Decision, now time.Time) (c Cost) {
 	if d.Outcome == Refused || d.enforces() || len(a.state(nil, d, now)) > 0 {
 		return c

@@ -17,14 +17,12 @@ import (
 
 // A Cluster indexes queues, nodes and tasks for decisions.
 //
-// An error changes nothing. A key or name that is not there wraps [ErrUnknown], a bad
-// amount [ErrAmount] or [ErrRange], and so does a time that is neither zero nor in the
-// years 1678 to 2261. A TaskID, NodeID or [queue.ID] that the cluster does not have
-// panics. Views show memory of the cluster: do not change them, nor keep them over a
-// change.
+// An error changes nothing. A key or name that is not there wraps [ErrUnknown], a bad amount, and a time
+// outside of 1678 to 2261 that is not zero, [ErrAmount] or [ErrRange]. An ID that the cluster does not have
+// panics. Do not change views, nor keep them over a change.
 //
-// One goroutine may change a cluster while no other uses it. Else any number may read it,
-// and decide over it with a planner each. The zero Cluster can only be copied into.
+// One goroutine may change a cluster while no other uses it. Else any number may read it, and decide with a
+// planner each. The zero Cluster can only be copied into.
 type Cluster struct {
 	index               // what there is
 	history             // which state this is, and the way back
@@ -34,9 +32,8 @@ type Cluster struct {
 	synced map[string]bool
 }
 
-// NewCluster returns a cluster without nodes and tasks. It takes the tree over: the tree
-// shows the usage, and is changed by the cluster only. It panics without a tree, and for
-// one that has usage or another owner.
+// NewCluster returns a cluster without nodes and tasks. It takes the tree over: only the cluster changes it. It
+// panics without a tree, and for one that has usage or another owner.
 func NewCluster(tree *queue.Tree) *Cluster {
 	if tree == nil || tree.Len() == 0 {
 		panic("victims: NewCluster without a tree: see queue.New")
@@ -53,8 +50,7 @@ func NewCluster(tree *queue.Tree) *Cluster {
 	return c
 }
 
-// Tree returns the queues with their usage. It shows later changes, and cannot be changed
-// ([queue.ErrReadOnly]).
+// Tree returns the queues with their usage. It shows later changes, and is read-only (queue.ErrReadOnly).
 func (c *Cluster) Tree() *queue.Tree {
 	c.made()
 	return c.view
@@ -75,8 +71,7 @@ func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
 	return c.did(c.tree.SetGuaranteed(q, l))
 }
 
-// SetGuarantees sets all guarantees to shares, as one change; see
-// [queue.FairShares.SetGuarantees]. The shares come from another tree of the same queues.
+// SetGuarantees sets all guarantees to shares as one change; see [queue.FairShares.SetGuarantees].
 func (c *Cluster) SetGuarantees(shares *queue.FairShares) error {
 	c.made()
 	c.journal.all()
@@ -90,14 +85,13 @@ func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 	return c.did(c.tree.SetMax(q, l))
 }
 
-// SetTree replaces the queues by another tree, which the cluster takes over: if queues
-// come or go, or policies, delays or types change. Queues and types of the same path and
-// name are the same. Rows, marks, grants and budgets stay. Look up the queue IDs of kept asks and tasks
+// SetTree replaces the queues by another tree, which the cluster takes over. Queues and types of the same path
+// and name are the same. Rows, marks, grants and budgets stay. Look up the queue IDs of kept asks and tasks
 // again.
 //
-// Errors are used leaves that are no leaves any more ([ErrQueue]), a type that the
-// tree lacks ([queue.ErrConfig]), usage in the tree ([ErrState]), and a tree of another
-// cluster ([queue.ErrReadOnly]). The cost is linear in tasks, nodes and queues.
+// Errors are used leaves that are none any more (ErrQueue), a type that the tree lacks (queue.ErrConfig), usage
+// in the tree (ErrState), and a tree of another cluster (queue.ErrReadOnly). The cost is linear in tasks, nodes
+// and queues.
 func (c *Cluster) SetTree(tree *queue.Tree) error {
 	c.made()
 	if tree == nil || tree.Len() == 0 {
@@ -119,9 +113,8 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 	return nil
 }
 
-// SetBudget adds or replaces a budget, before or after the tasks that name it. Left is taken as
-// it is: if its source does not count marked tasks yet, set it less what they draw. Errors are an
-// empty name, and a Left below -4611686018427387904.
+// SetBudget adds or replaces a budget, before or after tasks name it. If its source does not count marked tasks
+// yet, set Left less what they draw. Errors are an empty name, and a Left below -4611686018427387904.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
 	if err := checkBudget(name, b); err != nil {
@@ -143,7 +136,7 @@ func checkBudget(name string, b Budget) error {
 	return nil
 }
 
-// RemoveBudget removes a budget. If tasks or grants name it, the error wraps [ErrState].
+// RemoveBudget removes a budget that no task or grant names; else the error wraps ErrState.
 func (c *Cluster) RemoveBudget(name string) error {
 	row, ok := c.findBudget(name)
 	if !ok {
@@ -158,9 +151,8 @@ func (c *Cluster) RemoveBudget(name string) error {
 	return nil
 }
 
-// SetMinMembers says how many members a running job needs. Members above it go one by one;
-// below it the whole job goes. 0, as of every job that nobody set, lets each go by itself. The
-// number stays until it is set anew, also while the job has no tasks. Errors are an empty name,
+// SetMinMembers says how many members a running job needs. Members above it go one by one, below it the whole
+// job. 0, the default, lets each go by itself. The number stays, also without tasks. Errors are an empty name,
 // and a number below 0 or above 2147483647.
 func (c *Cluster) SetMinMembers(job string, members int) error {
 	c.made()
@@ -183,16 +175,15 @@ func checkMinimum(job string, members int) error {
 	return nil
 }
 
-// Clone returns an independent copy with the same tree, version and rows, and nothing to
-// undo. Until either changes, a plan for one applies to the other; see DESIGN.md,
-// Identity.
+// Clone returns an independent copy with the same tree, version and rows, and nothing to undo. Until either
+// changes, plans for one apply to the other.
 func (c *Cluster) Clone() *Cluster {
 	d := new(Cluster)
 	d.CopyFrom(c)
 	return d
 }
 
-// CopyFrom is [Cluster.Clone] into the memory of c: once warm it allocates nothing.
+// CopyFrom is [Cluster.Clone] into the memory of c.
 func (c *Cluster) CopyFrom(from *Cluster) {
 	from.made()
 	if c == from {
@@ -214,20 +205,19 @@ func (c *Cluster) CopyFrom(from *Cluster) {
 // The kinds of errors of this package. Errors wrap one of them, and name the thing and
 // its value.
 var (
-	ErrDuplicate = errors.New("duplicate key")       // a name that is taken, of an ask by a job too; a victim named twice
+	ErrDuplicate = errors.New("duplicate key")       // a name that is taken, a victim named twice
 	ErrUnknown   = errors.New("unknown")             // no task, grant, node or queue has the name or number
-	ErrEmpty     = errors.New("empty name")          // a task, ask or node without a name, a task without a node
-	ErrAmount    = errors.New("bad amount")          // -1, 1 of a type that the schema does not have
-	ErrRange     = errors.New("out of range")        // a sum above 9223372036854775807, the year 2400
+	ErrEmpty     = errors.New("empty name")          // a name, a task's node
+	ErrAmount    = errors.New("bad amount")          // -1, an unknown type
+	ErrRange     = errors.New("out of range")        // a sum beyond int64, the year 2400
 	ErrQueue     = errors.New("not a leaf queue")    // a task of a queue that has children
-	ErrState     = errors.New("wrong state")         // a victim that leaves already, a budget in use to remove, nothing to undo
-	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster, or another cluster
-	ErrRoom      = errors.New("no room")             // Start of an ask that has to wait, a grant on a closed node
+	ErrState     = errors.New("wrong state")         // a victim that leaves, a budget in use to remove, nothing to undo
+	ErrStale     = errors.New("cluster has changed") // a plan for another version or cluster
+	ErrRoom      = errors.New("no room")             // Start must wait, a grant on a closed node
 )
 
-// AddNode adds a node, last in node order, and returns its row. A closed one opens, with
-// its tasks. Errors are a name that is empty or taken, a negative capacity, and
-// capacities beyond int64.
+// AddNode adds a node, last in node order, and returns its row. A closed one opens, with its tasks. Errors are
+// a name that is empty or taken, a negative capacity, and capacities beyond int64.
 func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	c.made()
 	if n.Name == "" {
@@ -270,8 +260,8 @@ func (c *Cluster) openNode(id NodeID) {
 	}
 }
 
-// UpdateNode replaces what is known of a node, but for its tasks and place in node order.
-// Errors about capacity are those of [Cluster.AddNode].
+// UpdateNode replaces what is known of a node, but for tasks and place in order. Errors about capacity are
+// those of [Cluster.AddNode].
 func (c *Cluster) UpdateNode(n *Node) error {
 	id, err := c.nodeByName(n.Name)
 	if err != nil {
@@ -286,17 +276,15 @@ func (c *Cluster) UpdateNode(n *Node) error {
 	return nil
 }
 
-// An Orphan is an ask, or a member of a job, whose grant has gone with its node. Decide the ask
-// or the job anew: it is planned for who lost a place, and keeps the other grants. Or give it up
-// by [Cluster.Drop], if it still holds any.
+// An Orphan is an ask, or a member of a job, whose grant has gone with its node. Decide again for who lost a
+// place; other grants stay. Or give up by [Cluster.Drop].
 type Orphan struct {
 	Ask    string // the key of the ask, or the name of the job
-	Member string // the key of the member; "" for an ask that is none of a job
+	Member string // its key; "" for a lone ask
 }
 
-// RemoveNode removes a node. While it has tasks it is closed. Its grants end, those for
-// tasks that move there too: it returns whose, in the order in which they were given. Marks of
-// victims stay, for they were told. The cost is linear in nodes and grants.
+// RemoveNode removes a node; while it has tasks it is closed. Its grants end, those of movers too; it returns
+// whose, in the order of giving. Marks of victims stay. The cost is linear in nodes and grants.
 func (c *Cluster) RemoveNode(name string) (orphans []Orphan, err error) {
 	id, ok := c.nodeIDs[name]
 	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
@@ -325,9 +313,8 @@ func (c *Cluster) takeNode(id NodeID) (orphans []Orphan) {
 	return orphans
 }
 
-// DropOn ends the grants on a node that is dead and still listed, as [Cluster.RemoveNode] does, and
-// nothing else. So that it is not chosen again, make it Unschedulable first. The cost is linear in
-// grants.
+// DropOn ends the grants on a dead node that is still listed, as [Cluster.RemoveNode] does. Make it
+// Unschedulable first. The cost is linear in grants.
 func (c *Cluster) DropOn(node string) (orphans []Orphan, err error) {
 	id, err := c.nodeByName(node)
 	if err != nil {
@@ -359,13 +346,11 @@ func (c *Cluster) endGrants(node NodeID) (orphans []Orphan) {
 	return orphans
 }
 
-// AddTask adds a copy of a task, in place of a grant of its key, and returns its row.
-// Room is not asked; a node may be over-committed. A NodeName that nobody has added is taken,
-// for events come in any order; see [Cluster.UnknownNodes] for those that are misspelt.
+// AddTask adds a copy of a task, in place of a grant of its key, and returns its row. Room is not asked. A
+// NodeName may be unknown; see [Cluster.UnknownNodes].
 //
-// Errors are a key that is empty or in use (see [Cluster.SetTask]), a queue that is no
-// leaf, no node or an unknown one, a budget that has no name or is named twice, and values
-// out of range.
+// Errors are a key that is empty or in use, a queue that is no leaf, no node or an unknown one, a budget
+// without a name or named twice, and values out of range.
 func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	if t.State >= Granted {
 		return 0, fmt.Errorf("victims: task %q: state %v: %w", t.Key, t.State, ErrState)
@@ -374,10 +359,9 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	return id, c.did(err)
 }
 
-// SetTask makes a task be as given, whether it is new, moved or changed. A mark to leave
-// stays unless State is another way to leave (see [Cluster.SetState]). It takes the place
-// of a grant of its key. Its row stays. Errors are those of [Cluster.AddTask] but for a
-// key in use.
+// SetTask makes a task be as given: new, moved or changed. A mark to leave stays unless State is another way to
+// leave. It takes the place of a grant of its key. Its row stays. Errors are those of [Cluster.AddTask] but for
+// a key in use.
 func (c *Cluster) SetTask(t *Task) (TaskID, error) {
 	id, err := c.put(t)
 	return id, c.did(err)
@@ -405,8 +389,7 @@ func (c *Cluster) edit(key string, change func(id TaskID) error) error {
 	return nil
 }
 
-// SetState changes the state of a task: it is leaving, or it runs after all. [Granted] is
-// no state of a task, and wraps [ErrState].
+// SetState changes the state of a task: it is leaving, or runs after all. Granted wraps ErrState.
 func (c *Cluster) SetState(key string, s State) error {
 	return c.edit(key, func(id TaskID) error {
 		if s >= Granted {
@@ -468,10 +451,9 @@ func (a *Ask) task(node NodeID) Task {
 	}
 }
 
-// Admits reports whether a task of some size and leaf may be placed on a node now, by
-// other means than a plan: it fits what is free and every max above it, without what is
-// granted or still leaving. Whether the node is schedulable or reserved does not count. A
-// queue that is no leaf, or a closed node, admits nothing. The cost is depth·types.
+// Admits reports whether a task of a size and leaf may be placed on a node now, without a plan: it fits what is
+// free and every max above, without what is granted or leaving. It ignores if the node is schedulable or
+// reserved. A queue that is no leaf, or a closed node, admits nothing. The cost is depth·types.
 func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
 	// What is no size or no leaf has no room anywhere: a question is no error.
 	if x.nodeOf(node).closed() || x.checkLeaf(leaf) != nil || x.checkSize(size) != nil {
@@ -506,22 +488,18 @@ type NotTaken struct {
 // Synced is what came of [Cluster.Sync] or [Cluster.SyncNode].
 type Synced struct {
 	NotTaken []NotTaken // in the order of the list
-	// Started has the keys of the tasks that held grants until then, in the order of
-	// the list.
+	// Started has the keys of tasks that held grants, in the order of the list.
 	Started []string
-	// Removed has the keys of the tasks that were not listed and are gone, sorted.
+	// Removed has the keys of tasks that were not listed, sorted.
 	Removed []string
-	// Orphans are those whose grants have gone with nodes that were not listed, node by node.
+	// Orphans are those whose grants have gone with nodes, node by node.
 	Orphans []Orphan
 }
 
-// SyncNode makes the tasks of a node exactly these, each as by [Cluster.SetTask]; it
-// ignores their Node and NodeName. Use it after a restart, or if you may have missed
-// events. Tasks that are not listed are removed; grants stay. An unknown node becomes a
-// closed one.
+// SyncNode makes the tasks of a node exactly these, each as by [Cluster.SetTask]; it ignores their Node and
+// NodeName. Tasks that are not listed are removed; grants stay. An unknown node becomes a closed one.
 //
-// It returns which grants started, which tasks are gone, and those that the cluster cannot
-// take. Their room stays taken until the next sync; if a size is bad, the node is closed.
+// The room of tasks that it cannot take stays taken until the next sync; if a size is bad, the node is closed.
 // Errors are an empty name, and more than 2147483647 nodes. The cost is one change per task.
 func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.made()
@@ -569,24 +547,21 @@ func (c *Cluster) syncListed(dst *Synced, i int, t *Task, done map[string]bool) 
 	return true
 }
 
-// A Listing is all that there is, in any order. Tasks may name nodes and budgets that are not
-// listed; see [Cluster.UnknownNodes] and [Cluster.UnknownBudgets].
+// A Listing is all that there is, in any order. Tasks may name unknown nodes and budgets.
 type Listing struct {
-	Nodes    []Node            // those that are there keep their place in node order, others come last
+	Nodes    []Node            // known ones keep their place in node order, others come last
 	Tasks    []Task            // without grants
 	Budgets  map[string]Budget // nil: they stay as they are
-	Minimums map[string]int    // by job, as of [Cluster.SetMinMembers]; nil: they stay as they are
+	Minimums map[string]int    // by job; nil: they stay as they are
 }
 
-// Sync makes a cluster be as listed, as one change: for a resync, or after [Load]. Each node,
-// task, budget and minimum is as by its own verb. What is not listed goes: tasks, nodes as by
-// [Cluster.RemoveNode], budgets and minimums. Grants stay, but those of nodes that go, and so do
-// marks, and minimums that came with grants.
+// Sync makes a cluster be as listed, as one change: for a resync, or after [Load]. What is not listed goes:
+// tasks, nodes as by [Cluster.RemoveNode], budgets and minimums. Marks, minimums from grants, and grants on
+// other nodes stay.
 //
-// It returns what came of it. After a crash: Load; Sync; requeue what Removed names, unless it
-// ended; stop again whatever is [Cluster.Marked]. Room of tasks that the cluster cannot take is
-// kept as by [Cluster.SyncNode]. Errors are those of nodes, budgets and minimums, and change
-// nothing. The cost is one change per task, node and budget.
+// After a crash: Load; Sync; requeue what Removed names, unless it ended; stop again what is [Cluster.Marked].
+// Room of tasks that it cannot take is kept as by [Cluster.SyncNode]. Errors are those of nodes, budgets and
+// minimums. The cost is one change per task, node and budget.
 func (c *Cluster) Sync(l Listing) (Synced, error) {
 	c.made()
 	if err := c.checkListing(&l); err != nil {

@@ -62,25 +62,21 @@ func (d *Decision) Change() Change {
 	return ch
 }
 
-// Apply carries a decision out: victims and movers are marked as preempting and taken off
-// their budgets, and asks and movers are granted their nodes. Grants count as usage until [Cluster.Start],
-// [Cluster.Cancel] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask]. A job keeps its
-// minimum from then on until its last task has gone, unless [Cluster.SetMinMembers] has said
-// another one. To the grants that an ask holds those of another plan are added. A decision without
-// victims and movers whose asks all hold their places changes nothing, the version included. Of asks that share
-// a plan ([Decision.SharedBy]) each holds a grant of its own, and starts by itself.
+// Apply carries a decision out: it marks victims and movers as preempting, takes them off their budgets, and
+// grants asks and movers their nodes, beside grants that an ask has. Grants count as usage until
+// [Cluster.Start], [Cluster.Cancel] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask]. A job keeps its
+// minimum until its last task has gone, unless [Cluster.SetMinMembers] says another one. If nothing is new, not
+// even the version changes.
 //
-// Errors wrap [ErrState] for a refusal, and [ErrStale] for a decision of another
-// version or cluster. Others name a victim or mover that does not run or is named twice, an ask
-// that cannot be granted its node, a minimum out of range, or a job that has the name of an ask
-// while one of them holds grants ([ErrDuplicate]). Whether a decision is lawful is not asked; see
-// [Auditor].
+// Errors wrap [ErrState] for a refusal, [ErrStale] for a decision of another version or cluster, and
+// [ErrDuplicate] for a job with the name of an ask while one of them holds grants. Others are a victim or mover
+// that does not run or is named twice, an ask that cannot have its node, and a minimum out of range. Whether a
+// decision is lawful is not asked; see [Auditor].
 func (c *Cluster) Apply(d *Decision) error { return c.ApplyChange(d.Change()) }
 
-// ApplyAll carries decisions out one after another, all or none: those of
-// jobs.Planner.DecideAll, or each made for a copy to which those before it were applied. Refusals
-// are passed over. Errors are those of Apply; [ErrStale] is also that for a decision which does
-// not follow the one before. Each is a change of its own to [Cluster.Undo].
+// ApplyAll carries decisions out one after another, all or none: those of jobs.Planner.DecideAll, or each made
+// for a copy with those before it applied. It passes over refusals. Errors are those of Apply; ErrStale, too,
+// if one does not follow the one before. Each is a change of its own to [Cluster.Undo].
 func (c *Cluster) ApplyAll(all []Decision) error {
 	applied := 0
 	var last Version
@@ -297,8 +293,8 @@ func (c *Cluster) checkName(name string, job bool) error {
 	return fmt.Errorf("victims: ask %q: the job %q holds grants: %w", name, name, ErrDuplicate)
 }
 
-// Undo takes the last applied change back that was not undone, version included. Any
-// other change makes what was applied before it final: then the error wraps [ErrState].
+// Undo takes back the last applied change that was not undone, version included. Any other change makes earlier
+// ones final: then the error wraps ErrState.
 func (c *Cluster) Undo() error {
 	last := len(c.applied) - 1
 	if last < 0 {
@@ -337,9 +333,9 @@ func (c *Cluster) takeBack(to lengths) {
 	c.cut(to)
 }
 
-// A Version identifies a state of a cluster. Every change gives a new one, and Undo
-// brings the old one back. A clone has its original's until either changes. Compare with
-// ==. The zero Version belongs to no cluster. See DESIGN.md, Identity.
+// A Version identifies a state of a cluster. Every change gives a new one, Undo brings the old one back, and a
+// clone has its original's until either changes. The zero Version belongs to no cluster. See DESIGN.md,
+// Identity.
 type Version struct {
 	line   *line
 	number uint64
@@ -349,10 +345,10 @@ type Version struct {
 // by its place in memory, so that it must not be empty.
 type line struct{ _ byte }
 
-// Equal reports whether two versions are the same.
+// Equal reports whether both are the same.
 func (v Version) Equal(w Version) bool { return v == w }
 
-// String returns the number of the version, which grows with changes.
+// String returns a number that grows with changes.
 func (v Version) String() string { return strconv.FormatUint(v.number, 10) }
 
 // A history tells the states of a cluster apart, and has what leads back from the

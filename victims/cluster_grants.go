@@ -18,22 +18,19 @@ import (
 // What asks and jobs hold until they start: the verbs first, and then what keeps one from
 // starting.
 
-// A Grant is what an ask or a job holds until it starts, and what it waits for. See DESIGN.md,
-// Waiting grants.
+// A Grant is what an ask or a job holds until it starts, and waits for. See DESIGN.md, Waiting grants.
 type Grant struct {
 	Ask    string    // the key of the ask, or the name of the job
-	Places []TaskID  // in the order in which they were given
-	Since  time.Time // when it was last planned for; zero: not known
-	// Leaving are the keys of the victims of its plan that have not gone, sorted; of a task
-	// that moves, the key that it has still.
+	Places []TaskID  // in the order of giving
+	Since  time.Time // its last plan; zero: not known
+	// Leaving are the keys of victims of its plan that have not gone, sorted; of a mover its old key.
 	Leaving []string
-	// Returned are victims of its plan that somebody let run on: it may never be Ready.
+	// Returned are victims of its plan that run on: it may never be Ready.
 	Returned []string
-	Ready    bool // Start would succeed now, even if some are leaving still
+	Ready    bool // Start would succeed now
 }
 
-// Grant returns what an ask or a job holds, if it holds anything. The cost is linear in the
-// tasks of its nodes.
+// Grant returns what an ask or a job holds, if anything. The cost is linear in the tasks of its nodes.
 func (c *Cluster) Grant(ask string) (Grant, bool) {
 	row, ok := c.askIDs[ask]
 	if !ok {
@@ -76,10 +73,8 @@ func (c *Cluster) Grants() iter.Seq[Grant] {
 	}
 }
 
-// Marked yields the keys of the tasks that are [Preempting], and when that was decided
-// ([Change.At]); zero if that is not known, as of a task that was set so. The oldest come first,
-// equal ones by key. After a restart stop them again; a task that only moves tells where to by
-// Task.MovesTo. The cost is linear in tasks.
+// Marked yields the keys of Preempting tasks, and when that was decided; zero: not known. The oldest come
+// first, then by key. After a restart stop them again; Task.MovesTo tells movers. The cost is linear in tasks.
 func (c *Cluster) Marked() iter.Seq2[string, time.Time] {
 	return func(yield func(string, time.Time) bool) {
 		var all []TaskID
@@ -118,10 +113,8 @@ func (x *askBook) victimsOf(ask int32) iter.Seq[waitVictim] {
 	}
 }
 
-// Reserve grants an ask a place that you have found yourself at the instant now. It counts as
-// usage from now on. Room is not asked; see [Cluster.Admits]. Errors are those of
-// [Cluster.AddTask], an ask that holds a grant already, and one that has the name of a job that
-// holds grants.
+// Reserve grants an ask a place that you have found. Room is not asked; see [Cluster.Admits]. Errors are those
+// of [Cluster.AddTask], an ask that holds a grant, and one with the name of a job that holds grants.
 func (c *Cluster) Reserve(a *Ask, node NodeID, now time.Time) (TaskID, error) {
 	since, dated, err := stamp(now, flagScheduled)
 	if err != nil {
@@ -142,16 +135,13 @@ func (c *Cluster) Reserve(a *Ask, node NodeID, now time.Time) (TaskID, error) {
 	return id, nil
 }
 
-// Start turns all grants of an ask or a job into tasks that run, scheduled now: all or none.
-// On each node they must fit what is free now, together, without them and without grants that
-// were given there later to others; and every max with all of them. Victims that were taken as
-// blockers or for an allowance, and tasks that move to its place, must have gone, wherever they
-// are; others may be leaving elsewhere still. Of a job as many members as it needs must run or
-// hold a grant. To start a member anyhow use [Cluster.SetTask].
+// Start turns all grants of an ask or a job into running tasks, scheduled now: all or none. On each node they
+// must fit what is free together, without grants given there later; and every max with all of them. Victims
+// taken as blockers or for an allowance, and tasks that move to its place, must have gone. Of a job enough
+// members must run or hold a grant; to start a member anyhow use [Cluster.SetTask].
 //
-// An ask that must wait is [ErrRoom], and the error names what for: try again when something
-// has left. Blockers and Predicate are not asked. The cost is linear in the tasks of its nodes.
-// See DESIGN.md, Grants.
+// If it must wait the error wraps [ErrRoom] and names what for. Blockers and Predicate are not asked. The cost
+// is linear in the tasks of its nodes. See DESIGN.md, Grants.
 func (c *Cluster) Start(ask string, now time.Time) error {
 	row, ok := c.askIDs[ask]
 	if !ok {
@@ -181,9 +171,8 @@ func (c *Cluster) startAll(ask int32, now int64) {
 	}
 }
 
-// StartReady starts every ask and job that can, the oldest grants first, and returns the keys of
-// the tasks that run now. It asks may, if it is not nil, about each of these as it is granted,
-// and starts an ask only if all of its may. Whether a node is schedulable does not count.
+// StartReady starts every ask and job that can, the oldest grants first, and returns the keys of their tasks.
+// It starts only those of which may, if not nil, accepts each. It ignores if nodes are schedulable.
 func (c *Cluster) StartReady(now time.Time, may func(*Task) bool) (started []string, err error) {
 	ns, ok := nanos(now)
 	if !ok {
@@ -219,9 +208,8 @@ func (c *Cluster) may(ask int32, may func(*Task) bool) bool {
 	return true
 }
 
-// Drop takes the grants of an ask or a job back, or that of one member. Victims go on leaving.
-// Use it if the ask or the member was given up, or if stops cannot be taken back. Places for
-// tasks that move stay.
+// Drop takes back the grants of an ask or a job, or that of one member. Victims go on leaving; places of movers
+// stay.
 func (c *Cluster) Drop(key string) error {
 	if row, ok := c.askIDs[key]; ok {
 		c.dropAll(row)
@@ -243,14 +231,12 @@ func (c *Cluster) dropAll(ask int32) {
 	}
 }
 
-// Cancel takes back what is left of the plans for an ask or a job whose victims were told: its
-// grants are dropped, and victims that have not gone run on and are given back to their budgets,
-// but those that another ask of the plan, or a grant that others hold, needs. It returns the keys
-// of those that run on, sorted. A task that moves runs on as well, and its place is dropped.
+// Cancel takes back the plans for an ask or a job: its grants, and places of movers, are dropped; victims that
+// have not gone run on, and return to their budgets, unless another ask of the plan or a grant needs them. It
+// returns the keys of those that run on, sorted.
 //
-// Use it if victims do not stop in time, and only if they can still be told to run on. A victim
-// that is [Releasing] goes on leaving. If a stop cannot be undone, as of a deleted pod, use
-// [Cluster.Drop]; if one of them will not stop, [Cluster.Refuse].
+// Use it only if victims can still be told to run on. One that is Releasing goes on leaving. If a stop cannot
+// be undone use [Cluster.Drop]; if one will not stop, [Cluster.Refuse].
 func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	row, ok := c.askIDs[ask]
 	if !ok {
@@ -280,14 +266,12 @@ func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	return unmarked, nil
 }
 
-// Refuse notes that a victim will not stop: a webhook said no, or it cannot be reached. Its mark
-// and what it draws on budgets are taken back, and nobody takes it until an instant, by rule
-// "refused"; RetryAt knows that. A place that it was to move to is dropped. It returns the keys of
-// the asks whose plans need it, sorted: give these up by [Cluster.Cancel] or [Cluster.Drop], or
-// wait. A task that runs is refused from now on just so.
+// Refuse notes that a victim will not stop. Its mark and draws on budgets are taken back, a place to move to is
+// dropped, and nobody takes it until an instant (rule "refused"). It returns the keys of asks whose plans need
+// it, sorted: [Cluster.Cancel] or [Cluster.Drop] them, or wait. A running task is refused likewise.
 //
-// Errors are an unknown key, a task that is [Releasing] ([ErrState]), and an instant out of range.
-// The cost is linear in grants.
+// Errors are an unknown key, a task that is Releasing (ErrState), and an instant out of range. The cost is
+// linear in grants.
 func (c *Cluster) Refuse(victim string, until time.Time) (asks []string, err error) {
 	err = c.edit(victim, func(id TaskID) error {
 		if _, ok := nanos(until); !ok {
@@ -513,11 +497,9 @@ func (x *index) grantsFrom(dst []TaskID, grant TaskID) []TaskID {
 	return dst
 }
 
-// Demand sets dst, by queue, to what each leaf uses without what is leaving, grants included, and
-// what waits there: asks, and members of gangs, that neither run nor hold a grant. It is for
-// [queue.FairShares.Divide] and a tree of the same queues with the guarantees that you set; those
-// of the cluster's own tree may be the last shares. nil: nothing waits. Errors are queues of asks
-// that are no leaves, and amounts that are bad or sum up beyond int64; they name the ask.
+// Demand sets dst, by queue, to what each leaf uses without what is leaving, grants included, and what waits
+// there: asks and members that neither run nor hold a grant; nil: none. It is for [queue.FairShares.Divide].
+// Errors name an ask: its queue is no leaf, or amounts are bad or sum up beyond int64.
 func (c *Cluster) Demand(dst []resources.Vector, waiting iter.Seq[*Ask]) ([]resources.Vector, error) {
 	dst = slices.Grow(dst[:0], c.tree.Len())[:c.tree.Len()]
 	for q := range dst {

@@ -16,42 +16,39 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Cost says what a set of victims costs. Of two sets the cheaper one is smaller in the
-// first field in which they differ; ties go by sorted keys. The letters are those of
-// DESIGN.md, Cost.
+// A Cost says what a set of victims costs. The cheaper set is smaller in the first field that differs; ties go
+// by sorted keys. Letters are those of DESIGN.md, Cost.
 type Cost struct {
-	OptedOut      int             // (a) victims that opted out; law 1
+	OptedOut      int             // (a) victims that opted out
 	Overrun       int64           // (a2) victims beyond what soft budgets have left
 	Originators   int             // (b) victims that are originators
 	MaxRank       int64           // (c) the highest rank of a victim
-	MaxPriority   int64           // (d) the highest raw priority of a victim
-	Jobs          int             // (d) jobs stopped altogether, because too few members would remain
-	Own           resources.Wide  // (d2) the sum of the victims' own costs, Task.Cost
-	Preemptions   int64           // (d3) how often they were preempted before, if Levels or Compare may count it; else 0
-	Victims       int             // (e) victims, counted as tasks
-	SumRanks      int64           // (f) the sum of their ranks
-	SumPriorities int64           // (f2) the sum of their raw priorities
+	MaxPriority   int64           // (d) the highest raw priority
+	Jobs          int             // (d) jobs stopped altogether
+	Own           resources.Wide  // (d2) the sum of Task.Cost
+	Preemptions   int64           // (d3) the sum of Task.Preemptions, if it may count; else 0
+	Victims       int             // (e) tasks
+	SumRanks      int64           // (f)
+	SumPriorities int64           // (f2) raw
 	Work          resources.Wide  // (g) the work lost: nanoseconds by weight
 	Excess        resources.Share // (h) the largest share freed beyond need
-	NodePenalty   int64           // (i) the rank of the chosen node, Node.Penalty
-	Node          int             // (i) its place: a number that grows along node order
+	NodePenalty   int64           // (i) Node.Penalty
+	Node          int             // (i) a number that grows along node order
 
-	// For people, of a plan and of an audit; it is not compared. Moves is how many tasks move.
-	// LostTime is the plain time of Work. LostAmount is amounts by nanoseconds, of the type that
-	// decides most of Work; there is none if no victim weighs more than 1.
+	// For people, not compared. Moves is how many tasks move. LostTime is the plain time of Work. LostAmount
+	// is amounts by nanoseconds of the type that decides most of Work; none if no victim weighs more than 1.
 	Moves      int
 	LostTime   time.Duration
 	LostType   string
 	LostAmount resources.Wide
 }
 
-// Compare returns a negative number, 0 or a positive one as c is cheaper than, as cheap
-// as or costlier than d.
+// Compare returns a negative number, 0 or a positive one as c is cheaper than, equal to or costlier than d.
 func (c *Cost) Compare(d *Cost) int {
 	return compareInSequence(nil, c, d)
 }
 
-// String writes a cost for people: the levels that are not 0.
+// String writes the levels that are not 0.
 func (c *Cost) String() string {
 	var parts []string
 	add := func(wanted bool, format string, args ...any) {
@@ -115,8 +112,7 @@ func (c *Cost) lostAmount() string {
 // levels are those of Planner.Levels.
 type levels []string
 
-// DefaultLevels returns the words of the levels that count by default, in the order of [Cost]. See
-// Planner.Levels.
+// DefaultLevels returns the levels that count by default, in the order of [Cost].
 func DefaultLevels() []string { return rulebook.Words() }
 
 // check reports a word that is no level, or stands twice.

@@ -16,12 +16,10 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A TaskID is the row of a task or grant in its Cluster. After its removal another task
-// may get it.
+// A TaskID is the row of a task or grant in its [Cluster] until its removal. Then another may get it.
 type TaskID int32
 
-// A NodeID is the row of a node in its [Cluster], from its addition to its removal.
-// Then another node may get it. The zero NodeID is no node.
+// A NodeID is the row of a node in its [Cluster] until its removal. Then another may get it. Zero is no node.
 type NodeID int32
 
 // A State says what a task is doing.
@@ -30,74 +28,67 @@ type State uint8
 const (
 	// Running tasks use their queue and node, and may be victims.
 	Running State = iota
-	// Releasing tasks end, by themselves or by a stop that nobody takes back, as of a deleted
-	// pod. Their amounts are leaving.
+	// Releasing tasks end, and nobody takes that back. Their amounts are leaving.
 	Releasing
-	// Preempting tasks are victims of plans, which [Cluster.Cancel] may take back. Their amounts
-	// are leaving. After a restart they are told again; see [Cluster.Marked].
+	// Preempting tasks are victims, which [Cluster.Cancel] may take back. Their amounts are leaving. See
+	// [Cluster.Marked].
 	Preempting
-	// Granted is an ask with a place: usage of its queue and node until it starts or
-	// is dropped, and never a victim.
+	// Granted is an ask with a place: usage until it starts or is dropped, never a victim.
 	Granted
 )
 
 var stateWords = word.Table{Of: "victims.State", Words: []string{Running: "running", Releasing: "releasing", Preempting: "preempting", Granted: "granted"}}
 
-// String returns the name of the state in lower case.
+// String returns the name in lower case.
 func (s State) String() string { return stateWords.Word(uint8(s)) }
 
 // leaving reports whether the amounts of a task in the state are about to go.
 func (s State) leaving() bool { return s == Releasing || s == Preempting }
 
-// A Task is something that runs on a node on behalf of a leaf queue.
+// A Task runs on a node on behalf of a leaf queue.
 type Task struct {
 	Key         string   // unique among the tasks and grants of a cluster
 	Name        string   // for people; may be ""
 	Tag         uint64   // the caller's
-	Application string   // "" is none; two tasks without one share nothing
+	Application string   // "" is none
 	Queue       queue.ID // a leaf
-	Node        NodeID   // where it runs
-	// NodeName names the node instead. An unknown one takes nothing until it is added; see
-	// [Cluster.UnknownNodes].
+	Node        NodeID
+	// NodeName names the node instead. It may be unknown; see [Cluster.UnknownNodes].
 	NodeName   string
 	Size       resources.Vector
-	Priority   int32     // raw; a larger one is more important
-	Created    time.Time // zero: not known, and before all others
-	Scheduled  time.Time // when it was placed; zero: not yet, it is nominated only
-	Checkpoint time.Time // of its last checkpoint; zero: none
+	Priority   int32     // raw; larger is more important
+	Created    time.Time // zero: unknown, before all others
+	Scheduled  time.Time // when it was placed; zero: not yet
+	Checkpoint time.Time // the last; zero: none
 	State      State
-	// RefusedUntil is until when nobody takes the task, for it would not stop; see
-	// [Cluster.Refuse]. SetTask keeps the later one.
+	// RefusedUntil is until when nobody takes it; see [Cluster.Refuse]. SetTask keeps the later one.
 	RefusedUntil time.Time
 
 	Originator   bool // the first task of its application, without which the others are lost
 	OptedOut     bool // allow-preemption: false (law 1)
 	RequiredNode bool // it can run on its node only
-	Movable      bool // it can be started again elsewhere; see Options.Moves
-	Class        int  // as in [Ask], for moves
+	Movable      bool // it can start again elsewhere
+	Class        int  // for moves
 
-	// MovesTo is told by [Cluster.Task] alone: the node on which a task that was told to stop starts
-	// again, once it has gone and its grant starts; "" for a victim. Requeue victims only.
+	// MovesTo is told by [Cluster.Task] alone: the node on which a stopping task starts again; "" for a
+	// victim. Requeue victims only.
 	MovesTo string
 
-	// Job is the job that the task is a member of, or ""; see [Cluster.SetMinMembers].
+	// Job is the job of which it is a member; see [Cluster.SetMinMembers].
 	Job string
 	// NonPreemptible: no other job may take it. Asks and quotas may.
 	NonPreemptible bool
 
-	// Cost is what stopping the task costs, 0 or more. It counts after ranks,
-	// priorities and stopped jobs.
+	// Cost is what stopping it costs, 0 or more.
 	Cost int64
-	// Preemptions is how often what runs here was preempted before, by your count, for the level
-	// "preemptions": so that those who were stopped are not the first again.
+	// Preemptions is how often it was preempted before, by your count, for the level "preemptions".
 	Preemptions int
-	// Budgets names each [Budget] that stopping the task draws on, once.
+	// Budgets names each [Budget] that stopping it draws on, once.
 	Budgets []string
 }
 
-// Lost returns the running time that stopping the task at an instant loses, in
-// nanoseconds: since it was scheduled or last saved; 0 if that is unknown or in the
-// future.
+// Lost returns the running time that stopping the task loses, in nanoseconds: since it was scheduled or saved;
+// 0 if unknown or in the future.
 func (t *Task) Lost(now time.Time) uint64 {
 	since := t.Scheduled
 	if t.Checkpoint.After(since) {
@@ -119,20 +110,18 @@ func (t *Task) Lost(now time.Time) uint64 {
 type Node struct {
 	Name          string
 	Capacity      resources.Vector
-	Unschedulable bool   // takes no new tasks, except of asks that require it
+	Unschedulable bool   // takes only asks that require it
 	ReservedFor   string // the key of the ask it is kept for, or ""
 
-	// Penalty is what choosing the node costs: of plans that are alike otherwise, the
-	// smaller is better.
+	// Penalty is what choosing the node costs: of plans that are alike otherwise, the smaller wins.
 	Penalty int64
-	// Domains are what the node is in, the widest first: block, rack. See DESIGN.md,
-	// Domains.
+	// Domains are what the node is in, the widest first: block, rack.
 	Domains []string
 	Tag     uint64 // the caller's
 }
 
-// An Ask is work that waits for a place: a task, or with Members a gang, whose members start
-// together or not at all.
+// An Ask is work that waits for a place: a task, or with Members a gang, whose members start together or not at
+// all.
 type Ask struct {
 	Key          string // of the task; of a gang that of the job
 	Name         string // for people; may be ""
@@ -141,27 +130,25 @@ type Ask struct {
 	Queue        queue.ID // a leaf; of all members
 	Size         resources.Vector
 	Priority     int32
-	PendingSince time.Time // since when it waits; zero: for ever, so no delay holds it back
-	LastAttempt  time.Time // when preemption was last tried for it; zero: never
-	// RequiredNode is the name of the only node it can run on, or "". Laws 2, 4, 5 and
-	// 7, delays and disabled queues do not bind such an ask, and law 6 compares raw
-	// priorities. It is not for gangs. See DESIGN.md, Required nodes.
+	PendingSince time.Time // since when it waits; zero: for ever
+	LastAttempt  time.Time // of preemption; zero: never
+	// RequiredNode is the name of the only node it can run on, or "". Laws 2, 4, 5 and 7, delays and disabled
+	// queues do not bind such an ask, and law 6 compares raw priorities. It is not for gangs. See DESIGN.md,
+	// Required nodes.
 	RequiredNode  string
 	NeverPreempts bool // must not preempt others
 	Class         int  // of asks that the filter treats alike; see Options.Filter
 
-	// Members of a gang are in the caller's order. Those that run or hold a grant are known by
-	// their keys. A Size or Budgets that are nil, and a Class of 0, are those of the ask.
+	// Members of a gang are in the caller's order. Keys tell which run or hold a grant. A nil Size or Budgets,
+	// and a Class of 0, are those of the ask.
 	Members []Member
-	// MinMembers is how many members must run, those that run already included; 0 is all.
-	// Others get no victims.
+	// MinMembers is how many members must run, running ones included; 0 is all. Others get no victims.
 	MinMembers int
-	// DomainDepth is the depth of the domain that all members share: 1 for the widest, 0 for
-	// none. See DESIGN.md, Domains.
+	// DomainDepth is the depth of the domain that members share, 1 for the widest; 0: none. See DESIGN.md,
+	// Domains.
 	DomainDepth int
 
-	// What it will be as a task; see [Task]. For a gang only NonPreemptible counts, which also
-	// decides which formulas of allowances admit it, and Job is its Key.
+	// What it will be as a task; see [Task]. For a gang only NonPreemptible counts, and Job is its Key.
 	Originator     bool
 	OptedOut       bool
 	Movable        bool
@@ -169,25 +156,24 @@ type Ask struct {
 	NonPreemptible bool
 	Cost           int64
 	Preemptions    int
-	Budgets        []string // they play no part in a plan for the ask itself
+	Budgets        []string
 }
 
-// A Member is a task of a gang. What is not said here is as in its [Ask].
+// A Member is a task of a gang. All else is as in its Ask.
 type Member struct {
-	Key        string // unique among the tasks and grants of a cluster
-	Name       string // for people; may be ""
-	Tag        uint64 // the caller's
-	Size       resources.Vector
-	Class      int // see Options.Filter
-	Originator bool
-	OptedOut   bool
-	Cost       int64 // of stopping it once it runs; see Task
-	// Preemptions is how often it was preempted before.
+	Key         string // unique among the tasks and grants of a cluster
+	Name        string // for people; may be ""
+	Tag         uint64 // the caller's
+	Size        resources.Vector
+	Class       int // see Options.Filter
+	Originator  bool
+	OptedOut    bool
+	Cost        int64 // of stopping it; see Task
 	Preemptions int
-	Budgets     []string // that it is in once it runs
+	Budgets     []string
 }
 
-// Member returns a member of a gang with what it has from the ask. A lone ask has one: itself.
+// Member returns a member with what it has from the ask. A lone ask has one: itself.
 func (a *Ask) Member(i int) Member {
 	if len(a.Members) == 0 {
 		return a.asMember()
@@ -205,8 +191,8 @@ func (a *Ask) Member(i int) Member {
 	return m
 }
 
-// MemberAsk returns a member as an ask for a place of its own. The only member of a
-// gang that has its key is a lone ask, which may be of another job.
+// MemberAsk returns a member as an ask for a place of its own. If its only member has its key, it is a lone
+// ask.
 func (a *Ask) MemberAsk(i int) Ask {
 	m, ask := a.Member(i), *a
 	ask.Key, ask.Name, ask.Tag, ask.Size, ask.Class = m.Key, m.Name, m.Tag, m.Size, m.Class
@@ -232,17 +218,15 @@ func (a *Ask) asMember() Member {
 	}
 }
 
-// An Outcome is what was decided about an ask, or a queue that is to come within its max.
+// An Outcome is what was decided.
 type Outcome uint8
 
 const (
 	// Fits: there is room now, or the queue is within its max. The plan has no victim.
 	Fits Outcome = 1 + iota
-	// Waits: there will be room once what is leaving has gone, and nobody needs to be
-	// told anything. The plan has a node and no victim.
+	// Waits: there will be room once what is leaving has gone. The plan has a node and no victim.
 	Waits
-	// Preempts: there is room once the plan's victims and movers have gone. If some move, there
-	// may be no victim. Of a queue it says who has to stop, though some usage may stay over its max.
+	// Preempts: there is room once victims and movers have gone. Of a queue some usage may stay over its max.
 	Preempts
 	// Refused: there is no plan; see [Refusal]. Of a queue nobody can be taken.
 	Refused
@@ -250,44 +234,43 @@ const (
 
 var outcomeWords = word.Table{Of: "victims.Outcome", Words: []string{Fits: "fits", Waits: "waits", Preempts: "plan", Refused: "refused"}}
 
-// String returns the stable word for the outcome: fits, waits, plan or refused.
+// String returns the stable word: fits, waits, plan or refused.
 func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
 
-// A Decision is the answer to an ask, or about a queue over its max. Hand it to
-// [Planner.Decide] again to reuse its memory.
+// A Decision is the answer to an ask, or about a queue over its max. Reuse it for its memory.
 type Decision struct {
 	Outcome Outcome
 	Plan    Plan    // unless Refused
 	Refusal Refusal // if Refused
-	// SharedBy are the asks that share the plan, as members of its Ask, in their order. Each
-	// holds a grant of its own, and starts by itself.
+	// SharedBy are the asks that share the plan, as members of its Ask, in their order. Each has a grant of
+	// its own.
 	SharedBy []Ask
-	// Enforcement is how far a queue comes within its max, from quota.Enforcer. Plan.Ask has only
-	// the queue then, and Plan.Cost no ranks, excess and node.
+	// Enforcement is from quota.Enforcer: how far a queue comes within its max. Plan.Ask then has only the
+	// queue, and Plan.Cost no ranks, excess and node.
 	Enforcement Enforcement
 
 	counts uncounted // of the refusal
 	sizes  []int64   // of the ask, its members and victims, and of the enforcement
 }
 
-// A Plan is a place for an ask and the tasks that must go for it. It is plain data.
+// A Plan is a place for an ask and the tasks that must go for it.
 type Plan struct {
 	Ask Ask
-	// Places are those of the members without one, in their order; of a lone ask it is one.
+	// Places are those of members without one, in their order; a lone ask has one.
 	Places      []Place
-	Domain      []string // that members share if the ask requires one: its names, the widest first
+	Domain      []string // that members share, if required: names, the widest first
 	Victims     []Victim // sorted by key
-	Moves       []Move   // sorted by key; the rest of the plan is for the cluster in which they have moved
+	Moves       []Move   // sorted by key; all else is as if they had moved
 	Cost        Cost
-	Proof       Proof     // what was shown of it
-	WithinQueue bool      // it stops tasks of the ask's own leaf, or branch
-	Second      bool      // it is of the stage in which these may go; others may go with it, or alone
-	Ends        []Ending  // queues of its path that end below their guarantee and what they had
-	Steps       int64     // elementary steps of the decision; see Planner.Steps
-	Version     Version   // of the cluster that it was made for
+	Proof       Proof
+	WithinQueue bool      // it stops tasks of the own leaf, or branch
+	Second      bool      // these were candidates
+	Ends        []Ending  // queues of its path that end below guarantee and what they had
+	Steps       int64     // of the decision
+	Version     Version   // of its cluster
 	At          time.Time // when it was decided
 
-	Path string // the name of the ask's queue
+	Path string // of the queue
 }
 
 // A Place is a node for a lone ask, or for a member of a gang.
@@ -299,21 +282,20 @@ type Place struct {
 	Extra    bool // beyond the minimum, and placed without victims
 }
 
-// A Move is a task that stops on a node and starts again on another one: there it has a grant,
-// of an ask of its own. Members of a gang move together.
+// A Move is a task that stops on a node and starts again on another, where it has a grant. Members of a gang
+// move together.
 type Move struct {
 	Task     TaskID
 	Key      string
-	Path     string // the name of its queue
+	Path     string // of its queue
 	Size     resources.Vector
 	From, To NodeID
 	FromName string // of the nodes
 	ToName   string
-	Grant    string // the key of its grant: its own and "+", more of these if that is taken
+	Grant    string // the key of its grant: its own and "+", more if that is taken
 }
 
-// Ask returns what a task that moves asks for at its new place, for its grant and for functions
-// of [Options].
+// Ask returns what a task that moves asks for at its new place.
 func (m *Move) Ask(c *Cluster) Ask {
 	t := c.Task(m.Task)
 	return Ask{
@@ -333,8 +315,7 @@ type Proof uint8
 const (
 	// NoProof: the best plan found within the budget.
 	NoProof Proof = iota
-	// ProofLevels: no lawful plan is less in the levels before work and excess: how many are
-	// stopped, and of which rank, cannot be bettered.
+	// ProofLevels: no lawful plan is less in the levels before work and excess.
 	ProofLevels
 	// ProofCost: no lawful plan is cheaper, down to the last key.
 	ProofCost
@@ -342,61 +323,60 @@ const (
 
 var proofWords = word.Table{Of: "victims.Proof", Words: []string{NoProof: "none", ProofLevels: "levels", ProofCost: "cost"}}
 
-// String returns the stable word for the proof: none, levels or cost.
+// String returns the stable word: none, levels or cost.
 func (p Proof) String() string { return proofWords.Word(uint8(p)) }
 
-// Proven reports whether no lawful plan is cheaper.
+// Proven reports whether it is ProofCost.
 func (p Proof) Proven() bool { return p == ProofCost }
 
 // An Enforcement is how far a queue comes within its max.
 type Enforcement struct {
-	// Result is a stable word; "" if an ask was decided. Once the victims have gone, usage is
-	// within the max (met) or over it (partial). Impossible is partial without victims.
+	// Result is a stable word: met (usage gets within the max), partial, or impossible, which is partial
+	// without victims; "" of an ask.
 	Result string
 	Max    resources.Limit
-	Usage  resources.Vector // effective usage before, in every type
-	Target resources.Vector // what of it is over the max and has to go
+	Usage  resources.Vector // effective, in every type
+	Target resources.Vector // what is over the max
 
-	Freed     resources.Vector // what the victims free, in every type
-	Shortfall resources.Vector // what stays over the max, at least 0
+	Freed     resources.Vector // by victims, in every type
+	Shortfall resources.Vector // what stays over the max
 
-	Parts     []Part     // of queues below that were asked for something, in tree order
-	Obstacles []Obstacle // what keeps what stays over, by type and then by rule
-	// Grants are the keys of grants below the queue, sorted, if there is a target. They count as usage.
+	Parts     []Part     // of queues below, in tree order
+	Obstacles []Obstacle // what keeps the shortfall, by type, then rule
+	// Grants are the keys of grants below, sorted, if there is a target. They count as usage.
 	Grants []string
-	Jobs   []StoppedJob // that go as a whole, sorted by name
+	Jobs   []StoppedJob // that stop as a whole, by name
 
 	// Proven: no lawful set frees more of one type of the target and as much of the others.
 	Proven bool
 }
 
-// A Part is what a queue below an enforced one is to free, and what it frees. Asked, Freed and
-// Victims are of leaves.
+// A Part is what a queue below an enforced one is to free, in types of the target. Asked, Freed and Victims are
+// of leaves.
 type Part struct {
 	Queue queue.ID
-	// Amount is what it is asked for first, in types of the target. Siblings share their parent's
-	// part; the first ones share the target, or what can be released if that is less.
+	// Amount is what it is asked for first. Siblings share their parent's part; the first share the target, or
+	// what can be released if that is less.
 	Amount  resources.Vector
-	Asked   resources.Vector // the most in all rounds and searches, likewise
+	Asked   resources.Vector // the most in all rounds
 	Freed   resources.Vector // in every type
-	Victims int              // how many of its tasks are victims
+	Victims int              // of its tasks
 }
 
 // An Obstacle is what keeps an amount of a type from being freed.
 type Obstacle struct {
 	Type   int
 	Rule   string // see [Count]
-	Amount int64  // what tasks and grants hold to which the rule applies
-	// Queue is the enforced one; of "guarantee" the first in tree order whose guarantee kept a
-	// task.
+	Amount int64  // of tasks and grants that it keeps
+	// Queue is the enforced one; of "guarantee" the first in tree order whose guarantee kept a task.
 	Queue queue.ID
 }
 
 // A StoppedJob is a job that goes as a whole.
 type StoppedJob struct {
 	Job     string
-	Minimum int // the members that it needs
-	Victims int // the members that ran
+	Minimum int // of members
+	Victims int // members that ran
 }
 
 // clear has an enforcement say nothing; memory is reused.
@@ -404,24 +384,21 @@ func (e *Enforcement) clear() {
 	*e = Enforcement{Parts: e.Parts[:0], Obstacles: e.Obstacles[:0], Grants: e.Grants[:0], Jobs: e.Jobs[:0]}
 }
 
-// A Victim is a task that a plan stops, and what for. It can be described after the
-// task has gone.
+// A Victim is a task that a plan stops, and what for. It may have gone.
 type Victim struct {
 	Task     TaskID
 	Key      string
-	Name     string // for people; "" if the task has none
-	Path     string // the name of its queue
-	Place    string // the name of its node
+	Name     string
+	Path     string // of its queue
+	Place    string // of its node
 	Priority int32  // raw
 	Size     resources.Vector
-	Rank     int64  // its effective priority minus the ask's; 0 or less
-	Job      string // of which it is a member, or ""
-	// Whole: it goes with all of its job, of which too few members would be left; in
-	// plans for jobs, and of a queue over its max.
+	Rank     int64 // effective priority minus the ask's; 0 or less
+	Job      string
+	// Whole: it goes with all of its job, of which too few members would be left.
 	Whole bool
-	// ForNode: it makes room on a node of the plan. ForHeadroom: under the max of a
-	// queue. ForQuota: under an allowance of jobs. Blocks: the caller named it as a
-	// blocker. Members of a gang may have none of these.
+	// It makes room on a node of the plan (ForNode), under the max of a queue (ForHeadroom), or under an
+	// allowance of jobs (ForQuota), or is a blocker. Members of a gang may have none.
 	ForNode     bool
 	ForHeadroom bool
 	ForQuota    bool
@@ -430,12 +407,12 @@ type Victim struct {
 	OptedOut, Originator bool
 }
 
-// A Count says how many tasks a rule kept from being victims of an ask, a job or a quota.
-// Rules are stable words. A task counts once, at the first in this order:
+// A Count says how many tasks a rule kept from being victims. Rules are stable words. A task counts once, at
+// the first:
 //
 //   - leaving: it is going already.
 //   - required-node: it can run on its node only.
-//   - same-application: it is of the job, or of the application, that asks (law 3).
+//   - same-application: its job or application asks (law 3).
 //   - fence: it is in the asking leaf or outside its fence (law 7).
 //   - disabled: its queue is disabled.
 //   - inside: it is inside the starving queue (storm freedom).
@@ -443,13 +420,13 @@ type Victim struct {
 //   - priority: its effective priority is too high (law 6).
 //   - refused: it would not stop; see [Cluster.Refuse].
 //   - exempt: the caller exempts it.
-//   - gang: its job needs it, and cannot be stopped as a whole.
+//   - gang: its job needs it, and cannot stop as a whole.
 //   - not-helping: it reduces no open need.
-//   - budget: a hard budget has too little left for it, or for the job with which it goes.
-//   - guarantee: it would take a queue below its guarantee (law 2), alone or with its job.
-//     For a job without a plan it also counts tasks that cannot go together.
+//   - budget: a hard budget has too little left for it, or its job.
+//   - guarantee: it, or its job, would take a queue below its guarantee (law 2). For a job without a plan it
+//     also counts tasks that cannot go together.
 //   - overshoot: it is larger than what is still to be freed, and the quota is to be exact.
-//   - enforced: it is in a queue that is being enforced already.
+//   - enforced: its queue is being enforced.
 //   - granted: it is an ask that was granted a place.
 type Count struct {
 	Rule  string
@@ -462,113 +439,96 @@ const (
 	Unlawful = "unlawful"
 )
 
-// A Refusal says why there is no plan. Its reason is a stable word, the first of these that
-// holds:
+// A Refusal says why there is no plan. Its reason is a stable word, the first that holds:
 //
-//   - in-flight: the ask holds a grant and cannot start yet. A job's members wait for
-//     what is leaving.
-//   - unknown-node: the node that the ask requires is not in the cluster.
+//   - in-flight: the ask holds a grant and cannot start yet.
+//   - unknown-node: the node that it requires is not in the cluster.
 //   - quota-min: a non-preemptible job would pass the min of a quota.
-//   - quota-max: the job would pass the max of a quota, and victims may or could not
-//     change that.
+//   - quota-max: the job would pass the max of a quota, and victims may or could not change that.
 //   - may-not-preempt: it must not preempt others.
 //   - too-early: it has not been pending for its queue's preemption delay.
 //   - too-soon: preemption was tried for it less than the interval ago.
-//   - over-max: a queue on the path is over its max already.
-//   - not-guaranteed: no queue guarantees any type of what is wanted (law 4).
-//   - over-guarantee: a queue that governs a wanted type is at or over its guarantee of
-//     it (law 4), or for a job would be before the last member.
-//   - headroom-inside: a max at or below the starving queue is short, so that only its
-//     own tasks could make room.
-//   - nothing-in-reach: no leaf is in reach (law 7), enabled and outside the starving
-//     queue.
+//   - over-max: a queue on the path is over its max.
+//   - not-guaranteed: no queue guarantees any wanted type (law 4).
+//   - over-guarantee: a queue that governs a wanted type is at or over its guarantee (law 4), or for a job
+//     would be before the last member.
+//   - headroom-inside: a max at or below the starving queue is short, so that only its own tasks could make
+//     room.
+//   - nothing-in-reach: no leaf is in reach (law 7), enabled and outside the starving queue.
 //   - no-victims: no legal set of victims makes room.
-//   - max-victims: legal sets make room, and all that were found have more victims than
-//     Options.MaxVictims lets a plan have.
-//   - predicate: legal sets make room, and the predicate refused those tried.
-//   - domain: no node is in a domain of the required depth, or members that run share
-//     none.
-//   - unlawful: the planner's Audit found a law broken: a defect of the library, or a
-//     function that changed its answer.
+//   - max-victims: all legal sets that were found have more victims than Options.MaxVictims.
+//   - predicate: the predicate refused the legal sets tried.
+//   - domain: no node is in a domain of the required depth, or running members share none.
+//   - unlawful: Audit found a law broken: a defect of the library, or a function that changed its answer.
 type Refusal struct {
 	Reason string
-	// OwnLeaf: tasks of the own leaf, or branch, were candidates too. Also is then the reason without
-	// them, or "".
+	// OwnLeaf: tasks of the own leaf, or branch, were candidates too. Also is the reason without them, or "".
 	OwnLeaf bool
 	Also    string
-	// Queue and Type are those of over-max, over-guarantee or headroom-inside.
+	// Queue and Type of over-max, over-guarantee or headroom-inside.
 	Queue queue.ID
 	Type  int
-	// ProtectedBy is who is not under its guarantee, of over-guarantee, told beside another
-	// reason or not. Of the count "guarantee" it is the first queue in tree order, and there the first
-	// type, that by itself keeps one of those tasks, alone or with its job; for a job without a plan also one
-	// that cannot give all of its own. The count comes first, and is worked out as Counts is.
+	// ProtectedBy is who is not under its guarantee, of over-guarantee, beside another reason or not. Of the
+	// count "guarantee" it is the first queue in tree order, and there the first type, that by itself keeps a
+	// task or its job; for a job without a plan also one that cannot give all of its own. The count comes
+	// first, after [Decision.Count].
 	ProtectedBy Protector
-	// NeedsVictims is, of max-victims, how many the plan has that there would be without the cap.
+	// NeedsVictims is, of max-victims, how many there would be without the cap.
 	NeedsVictims int
-	// NoneCounts: of not-guaranteed, no type that is asked for is in Options.Scarce.
+	// NoneCounts: of not-guaranteed, no asked type is in Options.Scarce.
 	NoneCounts bool
-	// Counts has the rules that protected tasks, in their order, Candidates the tasks that
-	// none did. They and Filtered are for refusals after a search, and empty until somebody
-	// asks; see [Decision.Count].
+	// Counts has the rules that protected tasks, in order, Candidates the tasks that none did. They and
+	// Filtered are for refusals after a search, after [Decision.Count].
 	Counts     []Count
 	Candidates int
 	// Filtered is the number of nodes that the filter refused, to a job for every member.
 	Filtered int
-	// Root is why it could not run even in an empty cluster; its zero value: it could. Of a
-	// job it is that of the first required member that has one.
+	// Root is why it could not run even in an empty cluster; zero: it could. Of a job it is the first required
+	// member's.
 	Root Root
-	// RetryAt is when time alone can first change the answer; zero: never. By the Until of a
-	// filter, which need not be enough, that may be another refusal.
+	// RetryAt is when time alone can first change the answer, perhaps to another refusal; zero: never.
 	RetryAt time.Time
-	// Help is what else can change it.
+	// Help is what else can.
 	Help Help
-	// Proven: no plan exists. Else none was found within the budget; see
-	// Planner.Steps.
+	// Proven: no plan exists. Else none was found within Steps.
 	Proven bool
 	Steps  int64
-	// Scarce names hard budgets with something left, and less than their candidates.
+	// Scarce names hard budgets with less left than candidates, but something.
 	Scarce []string
-	// WaitsFor has the keys of the tasks that a lone ask in flight waits for, sorted.
+	// WaitsFor has the keys of tasks that a lone ask in flight waits for, sorted.
 	WaitsFor []string
-	// Closest is the node that lacks the least for a lone ask without all its candidates, by
-	// dominant share of the cluster, then in node order; zero if there is none. Lacks is what.
-	// They and Scarce are counted as Counts is; see [Decision.Count].
+	// Closest is the node that lacks the least for a lone ask without all its candidates, by dominant share of
+	// the cluster, then node order; Lacks is what. They and Scarce need [Decision.Count].
 	Closest NodeID
 	Lacks   resources.Vector
 
-	// Breaches keep a gang out, for quota-min or quota-max, the leaf's first.
+	// Breaches keep a gang out, of quota-min or quota-max, the leaf's first.
 	Breaches []Breach
-	// Placeable is a number of the Wanted members of a gang: the first so many would have a
-	// plan, and one more would not. Two more might again, for law 2 counts what arrives. It is
-	// counted as Counts is, and so is the domain; see [Decision.Count].
+	// Placeable of the Wanted members have a plan, and one more would not. Two more might, for law 2 counts
+	// what arrives. It and the domain need [Decision.Count].
 	Placeable, Wanted int
-	// Domain is the domain that came closest: if all candidates went, it would have room
-	// for the most members, the largest first; ties by node order. DomainRoom is how
-	// many, DomainLacks what the others ask for.
+	// Domain is the one with room for the most members without all candidates, the largest first; ties by node
+	// order. DomainRoom is how many, DomainLacks what the others ask for.
 	Domain      []string
 	DomainRoom  int
 	DomainLacks resources.Vector
-	// DomainFull: the domain of its grants has no room for the other members. Drop the
-	// grants, and it may go elsewhere.
+	// DomainFull: the domain of its grants has no room for the others. Drop them, and it may go elsewhere.
 	DomainFull bool
 }
 
-// A Protector is the queue whose guarantee protects tasks from an ask or a job, and the
-// type that it guarantees.
+// A Protector is the queue whose guarantee protects tasks, and the type.
 type Protector struct {
 	Queue queue.ID
 	Type  int
-	// Job is a gang that goes whole or not at all, which is more than the queue may lose,
-	// and Minimum how many members it needs; "" if there is none. Of several it is the first by
-	// name.
+	// Job is a gang that goes whole or not at all, which the queue cannot lose; "": none. Of several it is the
+	// first by name. Minimum is its.
 	Job     string
 	Minimum int
 	// Named: there is a protector.
 	Named bool
 }
 
-// Before reports whether p comes before another protector: by queue in tree order, then by type.
+// Before orders protectors by queue in tree order, then type.
 func (p *Protector) Before(o *Protector) bool {
 	return !o.Named || p.Queue < o.Queue || p.Queue == o.Queue && p.Type < o.Type
 }
@@ -580,17 +540,15 @@ func (p *Protector) NoteJob(name string, minimum int) {
 	}
 }
 
-// A Root says why an ask could not run even in an empty cluster. Kinds are stable words, and
-// the first that holds counts:
+// A Root says why an ask could not run even in an empty cluster. The first kind that holds counts:
 //
-//   - no-node: there is no schedulable node, not reserved for others, that its filter lets it
-//     use; of a required node only that one is looked at.
-//   - too-large: no such node would hold it with nothing on it. Node is the one that has the
-//     most of the first type of which none has enough. If there is none, it is the node that
-//     lacks least by dominant share of the cluster, and Type the first that it lacks. Ties go
-//     by node order.
-//   - above-max: it alone is above a max of its path. Queue has the least max of the first
-//     such type; of equals it is the lowest.
+//   - no-node: no schedulable node, not reserved for others, passes its filter; of a required node only that
+//     counts.
+//   - too-large: no such empty node would hold it. Node has the most of the first type of which none has
+//     enough. Else it lacks least by dominant share of the cluster, and Type is the first lack. Ties go by node
+//     order.
+//   - above-max: it alone is above a max of its path. Queue has the least max of the first such type; of equals
+//     the lowest.
 type Root struct {
 	Kind  string
 	Type  int
@@ -645,20 +603,18 @@ func (d *Decision) Keep(v resources.Vector) resources.Vector {
 	return d.sizes[from:len(d.sizes):len(d.sizes)]
 }
 
-// Traits are what decides who of a queue stops first, read from a task of any type. Compose
-// an order of your own by [cmp.Or], for [slices.SortFunc] or quota.Enforcer.
+// Traits decide who of a queue stops first, for tasks of any type. Compose other orders by [cmp.Or].
 type Traits struct {
 	Originator bool
 	Priority   int32
 	OptedOut   bool
-	Created    time.Time       // the zero time is that of the oldest tasks
-	Share      resources.Share // of the cluster; see [resources.DominantShare]
+	Created    time.Time       // zero: the oldest
+	Share      resources.Share // of the cluster
 	Key        string
 }
 
-// Compare is negative if a task of t stops before one of u, and positive if after:
-// originators last, then lower priority first, opted-out tasks last, younger first, smaller
-// first, by key. It is 0 only if all of these are equal.
+// Compare is negative if a task of t stops before one of u: originators last, then lower priority first,
+// opted-out tasks last, younger first, smaller first, by key. It is 0 only if all are equal.
 func (t Traits) Compare(u Traits) int {
 	return cmp.Or(
 		falseFirst(t.Originator, u.Originator),
@@ -681,10 +637,9 @@ func falseFirst(a, b bool) int {
 	return +1
 }
 
-// An Admission is the question whether a queue takes in what is asked for, for a function of
-// the caller: quotas that the tree does not have, such as package jobs/koordinator's. The
-// function must depend on the question alone, and must not keep or change it but for
-// Breaches. If it admits, it must with less in Used, too.
+// An Admission asks a function of the caller if a queue takes in what is asked for, by quotas that the tree
+// does not have. The function must depend on the question alone, and change only Breaches. If it admits, it
+// must with less in Used, too.
 type Admission struct {
 	Queue          string           // its path
 	Wants          resources.Vector // the sum of what is to have a place
@@ -692,9 +647,9 @@ type Admission struct {
 	Used           resources.Vector // below the queue; of a plan, without its victims
 	// UsedNonPreemptible is the part of Used whose tasks are non-preemptible.
 	UsedNonPreemptible resources.Vector
-	AfterLeaving       bool // Used is without what is leaving; it is asked about the one and the other
+	AfterLeaving       bool // Used is without what is leaving; both are asked about
 	// Breaches is for the function to append to what is broken, for texts and JSON.
-	Breaches []Breach
+	Breaches []Breach // what is broken, for the function to append
 }
 
 // A Breach is a bound that is passed at a queue: Withheld + Used + Wants is above Bound.
@@ -702,7 +657,7 @@ type Breach struct {
 	Queue   string // its path
 	Formula string // what is broken, in a word of the function's
 	Type    int
-	// Withheld is set aside for others, Used is what counts as used, and Wants is asked for.
+	// Withheld is set aside for others.
 	Withheld, Used, Wants int64
 	Bound                 int64
 }
@@ -710,10 +665,10 @@ type Breach struct {
 // have returns the sum that is above the bound.
 func (b *Breach) have() int64 { return sat.Add(sat.Add(b.Withheld, b.Used), b.Wants) }
 
-// Over returns by how much the sum is above the bound, saturated.
+// Over returns by how much, saturated.
 func (b *Breach) Over() int64 { return sat.Sub(b.Wants, sat.Sub(sat.Sub(b.Bound, b.Used), b.Withheld)) }
 
-// Text says what is broken, with the names and units of a schema, as in
+// Text says what is broken, as in
 //
 //	used-max: root.a: cpu: 15 used and 6 asked for are above 20 by 1
 func (b *Breach) Text(s *resources.Schema) string {
@@ -735,7 +690,7 @@ type breachReport struct {
 	Bound   string `json:"bound"`
 }
 
-// Report returns a breach for encoding/json, with the names and units of a schema.
+// Report returns a breach for encoding/json.
 func (b *Breach) Report(s *resources.Schema) any {
 	name := s.Name(b.Type)
 	return breachReport{

@@ -16,10 +16,9 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Describe writes a decision for people: a line that says it all, then a line for each
-// reason. The words in brackets are stable ([Refusal], [Count]), other text is not.
-// Victims may have gone; queue and node of a refusal must be there still. It counts first
-// ([Decision.Count]), and says so if that comes too late.
+// Describe writes a decision for people: a line that says it all, then a line for each reason. Only words in
+// brackets are stable. Queue and node of a refusal must be there still. It counts first, and says if that comes
+// too late.
 func (d *Decision) Describe(c *Cluster) string {
 	if d.enforces() {
 		return d.describeEnforcement(c)
@@ -102,8 +101,7 @@ func (v *Victim) remarks() (s string) {
 	return s
 }
 
-// Purpose says why a victim is stopped: "blocks the node", "with its job", or where it
-// makes room, as in "on the node and under a max".
+// Purpose says why: "blocks the node", "with its job", or as in "on the node and under a max".
 func (v *Victim) Purpose() string {
 	// One victim may make room in more than one place, and all are said: whoever
 	// looks for another plan has to replace all.
@@ -136,8 +134,7 @@ func (v *Victim) purpose() string {
 	return " " + v.Purpose()
 }
 
-// DescribeCost writes, on a line each, which queues of the path end below their guarantee,
-// what a plan costs, and whether another might cost less.
+// DescribeCost writes, on a line each, which queues end below their guarantee, the cost, and the proof.
 func (p *Plan) DescribeCost(s *resources.Schema) string {
 	// What was shown is said with care: a plan that is only the best found must
 	// not read like the best there is.
@@ -154,8 +151,8 @@ func (p *Plan) DescribeCost(s *resources.Schema) string {
 	return rulebook.DescribeEndings(s, p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
-// DescribeRefusal writes why an ask is refused, as [Decision.Describe] does; of a queue over its
-// max, what keeps that which stays over, and what else goes.
+// DescribeRefusal writes why an ask is refused; of a queue over its max, what keeps the rest, and what else
+// goes.
 func (d *Decision) DescribeRefusal(c *Cluster) string {
 	if d.enforces() {
 		return d.describeRest(c)
@@ -214,8 +211,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	return b.String()
 }
 
-// Describe writes what would help, for people, on a line that ends in a newline. The queues must
-// be there still.
+// Describe writes a line for people. The queues must be there still.
 func (h *Help) Describe(c *Cluster) string {
 	var all []string
 	add := func(named bool, text string) {
@@ -252,7 +248,7 @@ func (p *Protector) Text(c *Cluster) string {
 	return text
 }
 
-// Protects says, after a count of tasks at a rule, whose guarantee keeps them; "" for other rules.
+// Protects says whose guarantee keeps the tasks of a count; "" for other rules.
 func (r *Refusal) Protects(c *Cluster, rule string) string {
 	if rule != rulebook.RuleGuarantee.String() || !r.ProtectedBy.Named {
 		return ""

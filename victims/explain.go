@@ -18,15 +18,15 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// An Explanation is a decision with everything that led to it, as plain data.
+// An Explanation is a decision with all that led to it.
 type Explanation struct {
 	Decision Decision
 	Queues   []QueueFinding // in tree order
 	Nodes    []NodeFinding  // in node order
 	Tasks    []TaskFinding  // by key; without grants
-	// Relaxed has, for a refusal, every single rule without which the ask would not be
-	// refused: rules in the order of DESIGN.md, Explanations and audits, then queues,
-	// nodes or keys. It is empty for an ask that holds a grant.
+	// Relaxed has, for a refusal, every single rule without which it would not be one: rules in the order of
+	// DESIGN.md, Explanations and audits, then queues, nodes or keys. It is empty for an ask that holds a
+	// grant.
 	Relaxed []RelaxationFinding
 
 	amounts []int64 // memory of the vectors above
@@ -45,17 +45,17 @@ func (e *Explanation) copyOf(v resources.Vector) resources.Vector {
 	return e.amounts[from:len(e.amounts):len(e.amounts)]
 }
 
-// A QueueFinding says what a queue is to an ask. Starving, Fence, Rule and Room are
-// not set for an ask that requires a node.
+// A QueueFinding says what a queue is to an ask. For one that requires a node Starving, Fence, Rule and Room
+// are unset.
 type QueueFinding struct {
 	Queue    queue.ID
-	OnPath   bool             // the ask is in it or below it
-	Starving bool             // it is E, the lowest queue that governs a type of the ask; but see law 4
-	Fence    bool             // it is the fence root of the ask
-	Rule     string           // of a leaf, what keeps all its tasks; "" is nothing
-	Room     resources.Limit  // what law 2 lets go below it; on the types it guarantees
-	Lacks    resources.Vector // the headroom that the ask lacks there; nil if it does not
-	// Of a leaf: its tasks, and how many of them are candidates.
+	OnPath   bool             // of the ask
+	Starving bool             // it is the lowest queue that governs a type of the ask
+	Fence    bool             // the fence root of the ask
+	Rule     string           // of a leaf, what keeps all its tasks, or ""
+	Room     resources.Limit  // what law 2 lets go, in types that it guarantees
+	Lacks    resources.Vector // headroom; nil: none
+	// Of a leaf.
 	Tasks, Candidates int
 }
 
@@ -65,17 +65,15 @@ type TaskFinding struct {
 	Key    string
 	Queue  queue.ID
 	Node   NodeID
-	Rule   string // what keeps it from being a victim; "" for a candidate
+	Rule   string // what keeps it; "" for a candidate
 	Victim bool
 }
 
-// Explain decides as [Planner.Decide] does and says why: for each queue, node and task
-// the rule that decided, and for a refusal which single rule, relaxed, would give a
-// place.
+// Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which
+// single rule, relaxed, would give a place.
 //
-// It looks at every task and node, searches nodes that come close (NodeFinding.ByBound)
-// within the Steps of one decision, and decides a refusal again for every rule that may
-// matter.
+// It looks at every task and node, searches nodes that come close ([NodeFinding.ByBound]) within the Steps of
+// one decision, and decides a refusal again for every rule that may matter.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err
@@ -187,14 +185,13 @@ func (d *decision) findQueues(e *Explanation) {
 	}
 }
 
-// A RelaxationFinding is a rule without which an ask would not be refused, and the
-// decision then.
+// A RelaxationFinding is a rule without which an ask would not be refused, and the decision then.
 type RelaxationFinding struct {
 	Relaxation
-	Key     string  // of the task that the rule is about, if it is about one
+	Key     string  // of the task
 	Outcome Outcome // Fits, Waits or Preempts
-	Place   NodeID  // the node of the plan
-	Victims int     // how many tasks the plan stops
+	Place   NodeID
+	Victims int // how many
 }
 
 // findRelaxations decides again, each time without one rule that may have
@@ -341,10 +338,9 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 	return outcome != Refused
 }
 
-// A Relaxation is one rule, and the queue, node or task that it is about if
-// it is about one.
+// A Relaxation is one rule, and the queue, node or task that it is about.
 type Relaxation struct {
-	Rule   string // a stable word; DESIGN.md, Explanations and audits, lists them
+	Rule   string // a stable word; see DESIGN.md, Explanations and audits
 	Queue  queue.ID
 	Node   NodeID
 	Task   TaskID
@@ -414,9 +410,8 @@ func (t table) writeTo(b *strings.Builder) {
 	}
 }
 
-// Describe writes what led to a decision, for people: tables of queues, nodes and
-// tasks, and for a refusal the single rules without which there would be a place.
-// Nodes must be there still.
+// Describe writes tables of queues, nodes and tasks, and the Relaxed rules, for people. Nodes must be there
+// still.
 func (e *Explanation) Describe(c *Cluster) string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and
 	// tasks who.

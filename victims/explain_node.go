@@ -34,21 +34,19 @@ const (
 	verdictHeld          = "held"
 )
 
-// A NodeFinding says what came of a node, and what it lacks for the ask.
+// A NodeFinding says what came of a node.
 type NodeFinding struct {
 	Node NodeID
-	// Verdict says what came of the node, in a stable word; DESIGN.md, Explanations
-	// and audits, lists them.
+	// Verdict is a stable word; DESIGN.md, Explanations and audits, lists them.
 	Verdict string
-	// Short is what the node lacks once what is leaving has gone, or now for a granted
-	// place; Lacks is what it would lack without all its candidates, too.
+	// Short is what the node lacks once what is leaving has gone, or now for a granted place; Lacks is that
+	// without all its candidates.
 	Short, Lacks resources.Vector
-	// Cost is that of the cheapest plan for the node, for the verdicts chosen, costlier,
-	// withheld, and predicate with victims.
+	// Cost is that of its cheapest plan, for the verdicts chosen, costlier, withheld, and predicate with
+	// victims.
 	Cost Cost
-	// ByBound: the node was not searched, because every plan for it costs more than the
-	// decided one. Then Cost is a lower bound. Of more than 64 nodes only the closest 16
-	// are searched.
+	// ByBound: every plan for the node costs more than the decided one, so it was not searched, and Cost is a
+	// lower bound. Of more than 64 nodes only the closest 16 are searched.
 	ByBound bool
 }
 

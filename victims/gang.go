@@ -237,11 +237,10 @@ func (g *gangs) keyOf(gang int32) string { return g.d.c.tasks[g.rows[gang].membe
 // task is in no gang.
 func (g *gangs) alone(row int32) bool { return row < 0 || g.rows[row].surplus > 0 }
 
-// A Budget says how many of the tasks that name it may still be stopped, like a
-// PodDisruptionBudget. See DESIGN.md, Budgets.
+// A Budget says how many tasks that name it may still be stopped, like a PodDisruptionBudget. See DESIGN.md,
+// Budgets.
 type Budget struct {
-	// Left is how many tasks may still be stopped; below 0 counts as 0. Applying a
-	// plan takes its victims off.
+	// Left is how many tasks may still be stopped; below 0 counts as 0. Applied plans take their victims off.
 	Left int64
 	// A hard budget is never overrun. The overrun of a soft one is part of the [Cost].
 	Hard bool
@@ -280,8 +279,7 @@ type budgetBook struct {
 	setKey   []byte // scratch
 }
 
-// Budget returns the budget of that name as it stands: one that is only named is the zero Budget,
-// less the victims of plans.
+// Budget returns a budget as it stands. One that is only named is the zero Budget, less the victims of plans.
 func (x *budgetBook) Budget(name string) (Budget, bool) {
 	row, ok := x.findBudget(name)
 	if !ok {
@@ -301,8 +299,8 @@ func (x *budgetBook) Budgets() iter.Seq2[string, Budget] {
 	}
 }
 
-// UnknownBudgets yields the names that tasks give as budgets and nobody has set, sorted. Until
-// then they count as the zero [Budget]. If one stays, look for a misspelt name.
+// UnknownBudgets yields, sorted, the budgets that tasks name and nobody has set: perhaps misspelt. They count
+// as the zero Budget.
 func (x *budgetBook) UnknownBudgets() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, row := range x.budgetOrder {

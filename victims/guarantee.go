@@ -131,12 +131,10 @@ func (n *shortage) block() resources.Vector {
 	return n.blocks[from:len(n.blocks):len(n.blocks)]
 }
 
-// A WhatIf answers about a set of victims for one ask: is there headroom under the
-// maxima, and is the set lawful? Use it if another scheduler searches the nodes. It looks
-// at no node and no blocker, and does not ask if fewer victims would do.
+// A WhatIf answers about a set of victims for one ask: is there headroom under the maxima, and is the set
+// lawful? It looks at no node and no blocker, and does not ask if fewer would do.
 //
-// A change of the cluster closes it: both answers are no until you open it again. A
-// change of the set costs depth·types.
+// A change of the cluster closes it: both answers are no. A change of the set costs depth·types.
 type WhatIf struct {
 	d      decision
 	answer Decision // to the question whether the ask may preempt at all
@@ -160,10 +158,9 @@ type supposed struct {
 	rule rulebook.Rule // that keeps it from being a victim, or 0
 }
 
-// Open opens the question for an ask at the instant now, with the empty set and the
-// cluster and Rules of a planner, but Filter. The ask must not change while it is open.
-// Errors are those of [Planner.Decide], and [ErrState] for an ask that holds a grant;
-// they close w. The cost is linear in queues·types.
+// Open opens the question for an ask at the instant now, with the empty set, and cluster and options of a
+// planner but Filter. The ask must not change while it is open. Errors are those of [Planner.Decide], and
+// ErrState for an ask that holds a grant; they close w. The cost is linear in queues·types.
 func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 	if p.Cluster == nil {
 		panic("victims: a Planner without a Cluster")
@@ -221,9 +218,8 @@ func (w *WhatIf) clear() {
 	w.drawn = rows.Zeros(w.drawn, len(c.budgets))
 }
 
-// Preempt adds a task to the set. It reports false, and changes nothing, for a grant,
-// a task in the set, or if w is not open. A task that may not go makes the set
-// unlawful.
+// Preempt adds a task, which may make the set unlawful. It reports false for a grant, a task in the set, or if
+// w is not open.
 func (w *WhatIf) Preempt(id TaskID) bool {
 	if !w.isOpen() || uint(id) >= uint(len(w.at)) || w.at[id] != 0 {
 		return false
@@ -239,8 +235,7 @@ func (w *WhatIf) Preempt(id TaskID) bool {
 	return true
 }
 
-// TakeBack takes a task out of the set. It reports false if the task is not in it or w
-// is not open.
+// TakeBack takes a task out. It reports false if it is not in the set or w is not open.
 func (w *WhatIf) TakeBack(id TaskID) bool {
 	if !w.isOpen() || uint(id) >= uint(len(w.at)) || w.at[id] == 0 {
 		return false
@@ -255,15 +250,12 @@ func (w *WhatIf) TakeBack(id TaskID) bool {
 	return true
 }
 
-// MayFit reports whether every queue above the ask has headroom once the set and what is
-// leaving have gone.
+// MayFit reports whether every queue above the ask has headroom once the set and what is leaving have gone.
 func (w *WhatIf) MayFit() bool { return w.isOpen() && w.lacks == 0 }
 
-// Lawful reports whether the set breaks no law: the ask may preempt, each task may be a
-// victim, law 2, hard budgets and the cap on victims hold, and jobs keep their minimum or go whole. Parts of
-// a lawful set are lawful, unless they split a job that goes whole. It says nothing of the
-// reason headroom-inside: such an ask has lawful sets, and none of them makes headroom, as
-// [WhatIf.MayFit] says.
+// Lawful reports whether the ask may preempt, each task may be a victim, law 2, hard budgets and the cap on
+// victims hold, and jobs keep their minimum or go whole. Parts of a lawful set are lawful, unless they split
+// such a job. For headroom-inside there are lawful sets, but none makes headroom.
 func (w *WhatIf) Lawful() bool {
 	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0) && !w.beyondCap()
 }
@@ -271,7 +263,7 @@ func (w *WhatIf) Lawful() bool {
 // beyondCap reports whether the set has more tasks than a plan may have.
 func (w *WhatIf) beyondCap() bool { return w.d.p.MaxVictims > 0 && len(w.set) > w.d.p.MaxVictims }
 
-// Len returns the number of tasks in the set.
+// Len returns the size of the set.
 func (w *WhatIf) Len() int { return len(w.set) }
 
 // isOpen reports whether the cluster is still the one that w was opened for.

@@ -13,54 +13,48 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Help says what would help a refused ask. Until something that it names happens,
-// the answer stays a refusal. What it names need not be enough. See DESIGN.md, What
-// would help.
+// A Help says what would help a refused ask. Until something of it happens, the answer stays a refusal; it need
+// not be enough. See DESIGN.md, What would help.
 //
-// Keep the Help of each waiting ask. [Help.Worth] tells by amounts whether to decide again;
-// jobs.Pending asks it for all that wait. Or decide again after these events:
+// [Help.Worth] tells by amounts whether to decide again. Or decide again after these events:
 //
 //   - a task or grant goes, shrinks or is told to stop: [Help.IfLess];
-//   - one comes, grows, starts, or may stay after all: [Help.IfMore]. One that moves
-//     goes and comes;
+//   - one comes, grows, starts, or may stay: [Help.IfMore]. One that moves goes and comes;
 //   - a node is added, changed or removed: [Help.IfNode];
 //   - a budget has more left, or is no longer hard: [Help.IfBudget];
 //   - time passes: Time;
 //   - you set Bounds, Policies (a new tree sets both), Priorities or Labels;
-//   - you change the ask, its grant or the planner's options: in any case.
+//   - you change the ask, its grant or options: in any case.
 type Help struct {
-	// Node is the name of the only node on which room would help. AnyNode: room on any
-	// node that the Filter allows would.
+	// Node is the only node on which room would help. AnyNode: any that the Filter allows.
 	Node    string
 	AnyNode bool
-	// Less has queues in which less usage would help, More those in which more would,
-	// queues below included.
+	// Less has queues in which less usage would help, More those in which more would, with queues below.
 	Less, More []queue.ID
 	// Budgets are hard budgets in which more left would help.
 	Budgets []string
 	// Time alone would help; see Refusal.RetryAt.
 	Time bool
-	// A change of these would help. Bounds: guarantees and maxima. Policies: with offsets
-	// and delays. MoreVictims: Options.MaxVictims. Priorities: all of a task but amounts, queue and node. Labels: what the
-	// planner's functions answer.
+	// A change of these would help. Bounds: guarantees and maxima. Policies: with offsets and delays.
+	// MoreVictims: Options.MaxVictims. Priorities: all of a task but amounts, queue and node. Labels: answers
+	// of functions.
 	Bounds, Policies, MoreVictims, Priorities, Labels bool
 
 	noted noted // see Worth
 }
 
-// IfLess reports whether to ask again after something of a leaf on a node is less; see
-// [Help].
+// IfLess reports whether to ask again after something of a leaf on a node is less.
 func (h *Help) IfLess(c *Cluster, leaf queue.ID, node NodeID) bool {
 	return h.IfNode(c.NodeName(node)) || anyAbove(c.tree, h.Less, leaf)
 }
 
-// IfMore reports whether to ask again after something of a leaf is more; see [Help].
+// IfMore reports whether to ask again after something of a leaf is more.
 func (h *Help) IfMore(c *Cluster, leaf queue.ID) bool { return anyAbove(c.tree, h.More, leaf) }
 
-// IfNode reports whether to ask again after an event of this node; see [Help].
+// IfNode reports whether to ask again after an event of this node.
 func (h *Help) IfNode(name string) bool { return h.AnyNode || h.Node != "" && h.Node == name }
 
-// IfBudget reports whether to ask again after an event of this budget; see [Help].
+// IfBudget reports whether to ask again after an event of this budget.
 func (h *Help) IfBudget(name string) bool { return slices.Contains(h.Budgets, name) }
 
 // anyAbove reports whether a leaf is one of some queues or below one.
@@ -79,8 +73,7 @@ func (h *Help) CopyFrom(from *Help) {
 	h.Budgets = append(budgets, from.Budgets...)
 }
 
-// Anything makes h name all that can happen to a cluster but time, for a host that
-// knows no better: then [Help.Worth] is true after any change.
+// Anything makes h name all that can happen but time: then [Help.Worth] is true after any change.
 func (h *Help) Anything(c *Cluster) {
 	h.noted.Anything = true
 	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
@@ -114,7 +107,7 @@ type helpReport struct {
 	MoreVictims bool     `json:"moreVictims,omitempty"`
 }
 
-// Report returns what would help for encoding/json.
+// Report returns it for encoding/json.
 func (h *Help) Report(c *Cluster) any {
 	paths := func(queues []queue.ID) (names []string) {
 		for _, q := range queues {
@@ -180,8 +173,7 @@ type noted struct {
 	used    []int64 // by queue and type
 }
 
-// Note has h remember a refusal, for [Help.Worth]. Who may go is asked of e if victims were
-// looked for. Planners call it, for asks and jobs.
+// Note has h remember a refusal, for [Help.Worth]; e says who may go. Planners call it.
 func (h *Help) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) {
 	m := &h.noted
 	m.copyFrom(&noted{Wish: *w, version: c.version, since: c.seen()})
@@ -222,16 +214,11 @@ func (m *noted) copyFrom(from *noted) {
 	m.highest, m.used = append(highest, from.highest...), append(used, from.used...)
 }
 
-// Worth reports whether the answer may be another one now: whether the time has come, or
-// something has changed that is enough for the amounts of the ask. False means that it is
-// refused still. It sees what happens to the cluster by itself; what the planner's functions
-// answer, and changes of the ask and of options, such as another set of Rules.Scarce, it cannot
-// see: decide anew then. Of a job it sees no
-// members that come or go.
+// Worth reports whether the answer may be another one now: the time has come, or enough has changed for the
+// amounts of the ask. It sees changes of the cluster alone: not of functions, the ask, its members or options.
 //
-// It compares amounts: free space and tasks that may go, on nodes that have changed; and on
-// others, if a queue has more to give. It is true after any change if Help names all there
-// is. The cost is linear in nodes and queues, and in the tasks of nodes that it looks into.
+// It compares amounts: what is free and may go on nodes that have changed, and on others if a queue has more to
+// give. The cost is linear in nodes and queues, and in the tasks of nodes that it looks into.
 func (h *Help) Worth(c *Cluster, now time.Time) bool {
 	m := &h.noted
 	switch {

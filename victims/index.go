@@ -471,8 +471,8 @@ func (n *nodeRow) isOpen() bool {
 	return !n.closed() && !n.unschedulable && n.reservedFor == ""
 }
 
-// Closed reports whether a node takes nothing: it was removed before its tasks, it is
-// named by tasks and not yet added, or [Cluster.SyncNode] met a bad size on it.
+// Closed reports whether a node takes nothing: it was removed before its tasks, named by tasks and not added,
+// or [Cluster.SyncNode] met a bad size.
 func (x *nodeTable) Closed(id NodeID) bool { return x.nodeOf(id).closed() }
 
 // ClosedNodes appends the closed nodes to dst, in the order of their rows.
@@ -489,9 +489,8 @@ func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
 	return dst
 }
 
-// UnknownNodes yields the names of nodes that tasks are on and nobody has added, or that were
-// removed before their tasks, sorted. These tasks count in their queues, and no node has room
-// for their sake. If a name stays, look for a misspelt one. It allocates if there are any.
+// UnknownNodes yields, sorted, the nodes that tasks are on and nobody has added, or that were removed before
+// their tasks: perhaps misspelt. Their tasks count in queues. It allocates if there are any.
 func (x *nodeTable) UnknownNodes() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var names []string

@@ -293,8 +293,8 @@ func (e unknownRow) Error() string {
 	return fmt.Sprintf("victims: no %s has row %d: it is gone, or of another cluster", e.what, e.row)
 }
 
-// Task returns a copy of a task or granted ask, its times in UTC. It allocates; see
-// [Cluster.TaskView]. The cost is linear in grants for a task that is leaving.
+// Task returns a copy of a task or grant, its times in UTC. It allocates. The cost is linear in grants for a
+// task that is leaving.
 func (x *index) Task(id TaskID) Task {
 	t := x.TaskView(id)
 	t.Size = slices.Clone(t.Size)
@@ -355,7 +355,7 @@ func (x *taskTable) NodeOf(id TaskID) NodeID { return x.rowOf(id).node }
 // State returns what a task is doing; for a grant it is [Granted].
 func (x *taskTable) State(id TaskID) State { return x.rowOf(id).state }
 
-// Scheduled returns when a task was placed; zero for a grant, or if it was not.
+// Scheduled returns when a task was placed; zero: not yet.
 func (x *taskTable) Scheduled(id TaskID) time.Time { return x.rowOf(id).scheduledAt() }
 
 func (r *taskRow) scheduledAt() time.Time {
@@ -371,8 +371,8 @@ func (x *taskTable) Tag(id TaskID) uint64 {
 	return x.tags.at(int(id))
 }
 
-// LeafOf returns the leaf that all tasks and grants of an application are in, and whether
-// it has any. The leaf is the root if they are in several, or were while it had some.
+// LeafOf returns the leaf of all tasks and grants of an application, and whether it has any. It is the root if
+// they are in several, or were while it had some.
 func (x *taskTable) LeafOf(application string) (leaf queue.ID, ok bool) {
 	app, ok := x.apps.lookup(application)
 	if !ok || app == 0 {
@@ -384,7 +384,7 @@ func (x *taskTable) LeafOf(application string) (leaf queue.ID, ok bool) {
 // Job returns the gang that a task or grant is a member of, or "".
 func (x *taskTable) Job(id TaskID) string { return x.jobs.name(x.rowOf(id).job) }
 
-// Tasks yields all tasks and grants in the order of rows, which depends on history.
+// Tasks yields all tasks and grants in the order of rows.
 func (x *taskTable) Tasks() iter.Seq[TaskID] {
 	return func(yield func(TaskID) bool) {
 		for id := range x.tasks {

@@ -215,8 +215,8 @@ func (x *nodeTable) NodeLen() int { return len(x.order) }
 // hasClosed reports whether any node is closed.
 func (x *nodeTable) hasClosed() bool { return 1+len(x.order)+len(x.freeNodes) < len(x.nodes) }
 
-// Free sets dst to what is free on a node now, and returns it: capacity without what
-// runs, leaves or is granted there. It may be negative.
+// Free sets dst to what is free on a node now, and returns it: capacity without what runs, leaves or is granted
+// there. It may be negative.
 func (x *nodeTable) Free(dst resources.Vector, id NodeID) resources.Vector {
 	x.nodeOf(id)
 	return append(dst[:0], x.row(x.present, id)...)

@@ -395,7 +395,7 @@ func (x *taskTable) MinMembers(job string) int {
 	return int(x.minimumOf(number))
 }
 
-// JobLen returns how many tasks and grants a job has, those that are leaving included.
+// JobLen returns how many tasks and grants a job has, leaving ones included.
 func (x *taskTable) JobLen(job string) int {
 	number, _ := x.jobs.lookup(job)
 	return len(x.membersOf(number))

@@ -409,9 +409,8 @@ func (x *index) holdsEmpty(n NodeID, size resources.Vector) bool {
 	return true
 }
 
-// RootOf returns why work of some size and leaf could not run even in an empty cluster. The
-// nodes are those that it may use, in node order, and end at the first that would hold it.
-// Packages that plan call it.
+// RootOf returns why work of a size and leaf could not run even in an empty cluster. The nodes are those that
+// it may use, in node order, up to the first that would hold it.
 func (x *index) RootOf(size resources.Vector, leaf queue.ID, nodes []NodeID) Root {
 	switch n := len(nodes); {
 	case n == 0:

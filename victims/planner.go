@@ -18,115 +18,99 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Options are what planners and auditors go by, of asks, gangs, several asks and moves alike.
-// The zero value is the default. Functions must depend on their arguments only, and must not
-// keep or change these.
+// Options are what planners and auditors go by. The zero value is the default. Functions must depend on their
+// arguments only, and must not keep or change these.
 type Options struct {
-	// WithinQueue lets lower tasks of the own queue, or branch, make room if there is no other
-	// plan: [queue.Met] or [queue.Branch]. With ByPriority they may go in any case, and it says
-	// what law 2 means. It is for leaves of which no queue of the path says [queue.WithinQueue].
-	// Another word is an error.
+	// WithinQueue lets lower tasks of the own queue, or branch, make room if there is no other plan:
+	// [queue.Met] or [queue.Branch]. With ByPriority they may go in any case, and it says what law 2 means. It
+	// is for leaves of which no queue of the path says it.
 	WithinQueue queue.WithinQueue
-	// Scarce are the types whose guarantees count for asks and gangs; in others it is as if
-	// nothing was guaranteed. nil: all. The empty mask: none, so law 4 entitles nobody. Work it
-	// out with [queue.Scarce], and set it anew if demand changes. A type beyond the schema is an
-	// error, [queue.ErrConfig]. See DESIGN.md, Scarce types.
+	// Scarce are the types whose guarantees count for asks and gangs. nil: all. The empty mask: none, so law 4
+	// entitles nobody. Compute it by [queue.Scarce], anew if demand changes. An unknown type wraps
+	// [queue.ErrConfig].
 	Scarce *resources.Mask
 	// StrictPriority spares tasks of equal effective priority, as Kubernetes does.
 	StrictPriority bool
-	// ByPriority lets gangs take from strictly lower priority, also in their own queue (by raw
-	// priority), without being under a guarantee: guarantees only protect, and delays and
-	// intervals do not count. Use it for Koordinator's elastic quotas, and for priorities without
-	// guarantees. False: a gang is an ask with many members. If they asked one after another,
-	// the largest last, its queue would still be under its guarantee at the last one, type by
-	// type (law 4). See DESIGN.md, Jobs: laws.
+	// ByPriority lets gangs take from strictly lower priority, also in their own queue (by raw priority),
+	// without a guarantee: guarantees only protect; delays and intervals do not count. Use it for
+	// Koordinator's elastic quotas, or without guarantees. False: if members asked one after another, the
+	// largest last, the queue would still be under its guarantee at the last, type by type (law 4). See
+	// DESIGN.md, Jobs: laws.
 	ByPriority bool
-	// VictimsOnNode keeps victims to the nodes of the plan, also those for room under a max, but
-	// for members of their jobs. If such room is short every node is searched.
+	// VictimsOnNode keeps victims to the nodes of the plan, also those for room under a max, but for members
+	// of their jobs. Then every node is searched if such room is short.
 	VictimsOnNode bool
-	// TakeOwnApplication lets asks that require their node take tasks of their own application
-	// there: law 3 does not bind them.
+	// TakeOwnApplication lets asks that require their node take tasks of their own application there.
 	TakeOwnApplication bool
-	// MaxVictims caps the victims of one plan: running tasks that stop, all members of a gang that
-	// goes whole. 0: no cap. If every plan has more the reason is max-victims. It bounds no moves
-	// and no quotas; of asks decided together it bounds each part.
+	// MaxVictims caps the running tasks that one plan stops; 0: no cap. If every plan has more the reason is
+	// max-victims. It bounds no moves and no quotas; of asks decided together each part.
 	MaxVictims int
 	// RetryInterval must pass between two attempts; see Ask.LastAttempt.
 	RetryInterval time.Duration
 
-	// Filter says whether those of a class may run on a node: selector, taints, maintenance, all
-	// that does not depend on who else is there. It is asked once per class, node and decision.
-	// If it refuses a node for some time only, it sets Until of the question, so that the ask is
-	// decided again then. Tasks on a refused node may still make headroom. nil: every node.
+	// Filter says whether those of a class may run on a node, whoever else is there. It is asked once per
+	// class, node and decision. If it refuses for some time only it sets Until. Tasks on refused nodes may
+	// still make headroom. nil: every node.
 	Filter func(q *Question) bool
-	// Exempt spares a task, such as one that has not run for long, until an instant; zero:
-	// for ever. An end not after now is over, and must not come back.
+	// Exempt spares a task until an instant; zero: for ever. An end not after now is over, and must not come
+	// back.
 	Exempt func(q *Question) (until time.Time, exempt bool)
-	// Blockers appends to dst the tasks on a node that must go whatever the amounts: who
-	// holds a host port, or a device. Every law holds for them. One that leaves is waited
-	// for; a grant that blocks rules the node out.
+	// Blockers appends to dst the tasks on a node that must go whatever the amounts: they hold a host port, or
+	// a device. Every law holds for them. One that leaves is waited for; a grant rules the node out.
 	Blockers func(dst []TaskID, q *Question) []TaskID
-	// Predicate may refuse a node, given the victims and the members before. If it accepts
-	// victims it must accept more of them. It is asked best plan first, for a lone ask at most
-	// twice per node and once per victim given back or exchanged.
+	// Predicate may refuse a node, given victims and members before. If it accepts victims it must accept
+	// more. The best plan comes first; a lone ask asks at most twice per node and once per victim given back
+	// or exchanged.
 	Predicate func(q *Question) bool
 
-	// Admit holds what package jobs decides, gangs and lone asks, to quotas that the tree does not
-	// have, as Koordinator's: it is asked at each queue from the leaf up, about members without a
-	// place together and about further ones singly. It sets dst to what victims below that queue
-	// have to free, in types that are wanted, and returns it; refused if no victim can help. nil:
-	// all are let in.
+	// Admit holds what package jobs decides to quotas that the tree does not have. It is asked at each queue
+	// from the leaf up, about members without a place together and about further ones singly. It sets dst to
+	// what victims below have to free, in wanted types, and returns it; refused if no victim can help.
 	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
 
-	// Moves lets running tasks that are Movable start again on another node instead of stopping,
-	// if that is cheaper or the only way. A move takes nothing from anybody: guarantees, and
-	// opting out, do not keep a task from it; fences, priorities (also in the own queue, of
-	// equals too), applications, exemptions and hard budgets do. Members of a gang move together,
-	// and their nodes share domains as narrow as before. The planner of package jobs does it, for
-	// one ask at a time; [Planner] and several asks together refuse the option. See DESIGN.md, Moves.
+	// Moves lets Movable tasks start again on another node, if that is cheaper or the only way. Guarantees and
+	// opting out do not keep a task from it; fences, priorities (also in the own queue, of equals too),
+	// applications, exemptions and hard budgets do. Members of a gang move together, and share domains as
+	// narrow as before. Package jobs does it, for one ask at a time; [Planner] and several asks together
+	// refuse it. See DESIGN.md, Moves.
 	Moves Moves
-	// MaxMoved refuses plans that move more than so many times what is asked for, in some type
-	// that is asked for; 0 is no bound.
+	// MaxMoved refuses plans that move more than so many times what is asked for, in an asked type; 0: no
+	// bound.
 	MaxMoved int64
 
-	// NeverOvershoot and Enforced are for package quota. The first lets no leaf free more than it
-	// is asked for in any type of the target, even if a type then stays over. Else tasks are
-	// taken until the part is met.
+	// NeverOvershoot, for package quota, lets no leaf free more than it is asked for in any type of the
+	// target, even if a type stays over.
 	NeverOvershoot bool
-	// Enforced reports whether a queue is being enforced already, as quota.Timing.Running
-	// does. It and those below give nothing.
+	// Enforced reports whether a queue is being enforced, as quota.Timing.Running does. Then it and those
+	// below give nothing.
 	Enforced func(queue.ID) bool
 
-	// Steps bounds the searches of a call; a million steps take a few milliseconds. Proof says
-	// if they were too few. More may be taken to find a first plan, or to avoid opted-out
-	// victims. 0 means [DefaultSteps], from which on twice as many never give a dearer answer;
-	// for a gang 3 times what the members take that are asked in turn first, at least some 50 ms,
-	// and if they are not, DefaultSteps for each member. See DESIGN.md, Jobs: plans. With Moves
-	// 10 times what the decision takes without, and at least DefaultSteps more than that.
+	// Steps bounds the searches of a call; a million take a few milliseconds. Proof says if they were too few.
+	// More may be taken to find a first plan, or to avoid opted-out victims. 0 means [DefaultSteps], from
+	// which on twice as many never give a dearer answer. For a gang it is 3 times what its members take in
+	// turn, at least some 50 ms, or DefaultSteps for each member (DESIGN.md, Jobs: plans). With Moves it is 10
+	// times what the decision takes without, at least DefaultSteps more.
 	Steps int64
-	// Stop ends a decision early once it returns true, as it must from then on. It is
-	// asked about every 1,000 steps. The answer is lawful and unproven.
+	// Stop ends a decision early once it returns true, as it must from then on. It is asked every 1,000 steps
+	// or so. The answer is lawful and unproven.
 	Stop func() bool
-	// Levels say what decides between plans, the most important first, in words of
-	// [DefaultLevels] and "preemptions", the sum of Task.Preemptions; nil is all of DefaultLevels. Levels that are not named do not count, except
-	// the number of victims: unless named earlier it stands right before the first sum,
-	// or last. Ties go by penalty, node order and keys. Law 1 is as strong as the place
-	// of "opted-out". Of gangs they choose among the plans that are met, and nothing is proven.
+	// Levels say what decides between plans, the most important first: words of [DefaultLevels], which nil
+	// stands for, and "preemptions". Others do not count, except the number of victims: unless named it stands
+	// right before the first sum, or last. Ties go by penalty, node order and keys. Law 1 is as strong as the
+	// place of "opted-out". Of gangs they choose among the plans that are met, and nothing is proven.
 	Levels []string
-	// Compare replaces Levels, for weighted sums and the like. It must be a strict weak
-	// order in which more victims never cost less: no set is cheaper than a part of it,
-	// or than no victims. A decision then searches every node.
+	// Compare replaces Levels. It must be a strict weak order in which no set is cheaper than a part of it, or
+	// than no victims. Every node is searched.
 	Compare func(a, b *Cost) int
 
-	// Audit has every plan judged by an [Auditor]: one that breaks a law is refused, [Unlawful].
-	// Plans of gangs are in any case.
+	// Audit has an [Auditor] judge every plan, as those of gangs always: one that breaks a law is refused,
+	// [Unlawful].
 	Audit bool
-	// Observe sees every decision once, for counters and logs. It must not change the
-	// decision, and must copy what it keeps.
+	// Observe sees every decision once. It must not change it, and must copy what it keeps.
 	Observe func(d *Decision)
 }
 
-// Counting returns the types whose guarantees count: those of Scarce, or all.
+// Counting returns the types of Scarce, or all.
 func (o *Options) Counting() resources.Mask {
 	if o.Scarce == nil {
 		return ^resources.Mask(0)
@@ -134,12 +118,12 @@ func (o *Options) Counting() resources.Mask {
 	return *o.Scarce
 }
 
-// CountsPreemptions reports whether it may matter how often victims were preempted before.
+// CountsPreemptions reports whether Preemptions may matter.
 func (o *Options) CountsPreemptions() bool {
 	return o.Compare != nil || slices.Contains(o.Levels, "preemptions")
 }
 
-// CompareCosts compares the costs of two plans by Compare, or by Levels: negative if a is cheaper.
+// CompareCosts compares costs by Compare, or by Levels: negative if a is cheaper.
 func (o *Options) CompareCosts(a, b *Cost) int {
 	if o.Compare != nil {
 		return o.Compare(a, b)
@@ -155,11 +139,11 @@ func (o *Options) CompareCosts(a, b *Cost) int {
 type Moves string
 
 const (
-	MovesEntitled Moves = "entitled" // for those whom law 4 lets take from others, gangs by priority, and asks that require their node
-	MovesAny      Moves = "any"      // for others, too, by plans that only move, or stop tasks of the own queue if WithinQueue lets them
+	MovesEntitled Moves = "entitled" // for those whom law 4 entitles, gangs by priority, and asks that require their node
+	MovesAny      Moves = "any"      // for others, too, by plans that only move, or stop tasks of the own queue by WithinQueue
 )
 
-// Check returns an error for options that are none: unknown words, a level twice.
+// Check returns an error for unknown words and a level twice.
 func (o *Options) Check() error {
 	if err := levels(o.Levels).check(); err != nil {
 		return err
@@ -178,34 +162,29 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// A Question is what the functions of [Options] are asked. It must not be kept, nor changed but
-// for Until.
+// A Question is what functions of [Options] are asked. Do not keep it; change only Until.
 type Question struct {
-	// Cluster is the planner's own copy, if it is asked about what others in a plan change.
+	// Cluster is a copy, if others in a plan change it.
 	Cluster *Cluster
 	Now     time.Time
-	Ask     *Ask // who asks; for a task that would move, as it would ask for its new place
-	// Member is which member of a gang asks, with what it has from the ask; of a lone ask, what
-	// it would be as one. Exempt is told the first that has no place.
+	Ask     *Ask // who asks; of a mover, for its new place
+	// Member is which member of a gang asks; of a lone ask, itself. Exempt is told the first without a place.
 	Member *Member
 
 	Node NodeID // of Filter, Blockers and Predicate
 	Task TaskID // of Exempt
 
-	// Until is for Filter to set when it refuses: when, by time alone, it may not any more. Zero:
-	// never.
+	// Until is for Filter to set if time alone may end its refusal; zero: never.
 	Until time.Time
 
-	// Of Predicate: the members that are placed before, in their order, the victims of the whole
-	// plan, in no particular order, and whether these and what is leaving have gone when the
-	// member starts. Else it starts at once.
+	// Of Predicate: the members placed before, in their order, the victims of the whole plan, in any order,
+	// and whether these and what is leaving have gone when the member starts. Else it starts at once.
 	Places       []Place
 	Victims      []TaskID
 	AfterVictims bool
 }
 
-// Question returns what functions of [Options] are asked about a lone ask, for who asks them
-// otherwise than by a planner: set node or task.
+// Question returns what functions of [Options] are asked about a lone ask. Set node or task.
 func (a *Ask) Question(c *Cluster, now time.Time) *Question {
 	q := new(Question)
 	q.pose(c, a, new(Member), now)
@@ -236,8 +215,8 @@ type Planner struct {
 	d       decision
 }
 
-// DefaultSteps returns the Steps of a planner that sets none: 8 for each task and type,
-// at least 3,000,000. Beyond 10,000,000 only 8 types count.
+// DefaultSteps returns the Steps of a planner that sets none: 8 for each task and type, at least 3,000,000.
+// Beyond 10,000,000 only 8 types count.
 func DefaultSteps(c *Cluster) int64 {
 	if isSmall(c) {
 		return smallBudget
@@ -245,16 +224,15 @@ func DefaultSteps(c *Cluster) int64 {
 	return passOver(c)
 }
 
-// Decide sets dst to what should happen for an ask at the instant now. A refusal is no
-// error. Errors leave dst as it was: a key that is empty or a task's, a queue that is no
-// leaf, values out of range, bad Levels, or Moves.
+// Decide sets dst to what should happen for an ask at the instant now. A refusal is no error. Errors leave dst
+// as it was: a key that is empty or a task's, a queue that is no leaf, values out of range, bad Levels, or
+// Moves.
 //
-// An ask that holds a grant is judged on its node, without that grant and later ones
-// there. It fits if it can start: by [Cluster.Start], or by [Cluster.AddTask] if its size
-// has changed. Else it is refused, [InFlight].
+// An ask that holds a grant is judged on its node, without that and later grants there. It fits if it can
+// start: by [Cluster.Start], or by [Cluster.AddTask] if its size has changed. Else it is refused, [InFlight].
 //
-// The cost is linear in nodes for an ask that fits, else in queues and nodes, and in
-// tasks if sums do not tell. The search follows, within Steps.
+// The cost is linear in nodes for an ask that fits, else in queues and nodes, and in tasks if sums do not tell.
+// The search follows, within Steps.
 func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
 	err := p.answer(dst, ask, now)
 	if err == nil && p.Observe != nil {

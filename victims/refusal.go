@@ -17,13 +17,11 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Count works out what a refusal counts: Counts, Candidates, Scarce, Filtered, Closest and
-// Lacks. It is linear in tasks at worst, so Decide leaves it to who wants to know.
-// Describe and Report ask by themselves; asked again, nothing happens.
+// Count works out what a refusal counts: Counts, Candidates, Scarce, Filtered, Closest and Lacks. It is linear
+// in tasks at worst, so Decide leaves it out. Describe and Report call it; twice is once.
 //
-// The planner that has decided counts, with its functions of now: neither it nor its
-// options may have other work meanwhile. Once its cluster has changed nothing is counted,
-// and the error wraps [ErrStale].
+// The planner that decided counts, with its functions of now: use neither it nor its options meanwhile. If its
+// cluster has changed, the error wraps ErrStale.
 func (d *Decision) Count() error {
 	by := d.counts.by
 	if by == nil {
@@ -494,7 +492,7 @@ func (d *decision) help(dst *Decision) {
 	}
 }
 
-// HelpReason names what undoes the reason itself, by the table of reasons. It is for planners.
+// HelpReason names what undoes the reason. It is for planners.
 func (r *Refusal) HelpReason() {
 	h, e := &r.Help, rulebook.ReasonOf(r.Reason)
 	h.Bounds, h.Policies, h.MoreVictims = h.Bounds || e.Bounds, h.Policies || e.Policies, h.MoreVictims || e.Cap

@@ -87,7 +87,7 @@ type lostReport struct {
 	Amount string `json:"amount,omitempty"` // amounts by time of that type
 }
 
-// Lost returns what a cost says of the work lost, for encoding/json; nil without victims.
+// Lost returns the work lost for encoding/json; nil without victims.
 func (c *Cost) Lost() any {
 	if c.Victims == 0 {
 		return nil
@@ -144,9 +144,8 @@ type refusalReport struct {
 	Steps       int64             `json:"steps"`
 }
 
-// Report returns a decision for encoding/json, with names and quantities. Names of
-// fields and words of enumerations are stable. The cluster is that of the decision, as
-// for [Decision.Describe].
+// Report returns a decision for encoding/json, with stable fields and words. The cluster is as for
+// [Decision.Describe].
 func (d *Decision) Report(c *Cluster) any {
 	if d.enforces() {
 		return d.reportEnforcement(c)
@@ -171,8 +170,7 @@ func (d *Decision) Report(c *Cluster) any {
 	return r
 }
 
-// Summary tells a decision in a line of at most 1 KB, without its end: for a log, or
-// an event.
+// Summary tells a decision in a line of at most 1 KB, without its end.
 func (d *Decision) Summary(c *Cluster) string {
 	line, _, _ := strings.Cut(d.Describe(c), "\n")
 	if p := &d.Plan; d.Outcome == Preempts && len(p.Victims)+len(p.Moves) > 0 {
@@ -224,7 +222,7 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 	return r
 }
 
-// Report returns a victim for encoding/json. The schema is that of its cluster.
+// Report returns it for encoding/json.
 func (v *Victim) Report(s *resources.Schema) any { return v.report(s) }
 
 func (v *Victim) report(s *resources.Schema) victimReport {
@@ -320,7 +318,7 @@ type relaxationReport struct {
 	Victims int    `json:"victims"`
 }
 
-// Report returns an explanation for encoding/json.
+// Report returns it for encoding/json.
 func (e *Explanation) Report(c *Cluster) any {
 	s := c.Schema()
 	r := &explanationReport{
@@ -364,7 +362,7 @@ type protectorReport struct {
 	Minimum int    `json:"minimum,omitempty"`
 }
 
-// Report returns a protector for encoding/json; nil if there is none.
+// Report returns it for encoding/json; nil if there is none.
 func (p *Protector) Report(c *Cluster) any {
 	if !p.Named {
 		return nil
@@ -381,7 +379,7 @@ type rootReport struct {
 	Queue string `json:"queue,omitempty"`
 }
 
-// Report returns a root for encoding/json; nil if there is none.
+// Report returns it for encoding/json; nil if there is none.
 func (r *Root) Report(c *Cluster) any {
 	if r.Kind == "" {
 		return nil
@@ -399,7 +397,7 @@ func (r *Root) Report(c *Cluster) any {
 	return x
 }
 
-// Text says in a line why it could not run even in an empty cluster; "" if it could.
+// Text says a root in a line; "" if there is none.
 func (r *Root) Text(c *Cluster) string {
 	amount := func() string { return vectors.Text(c.Schema(), r.Type, r.Most) + " " + c.Schema().Name(r.Type) }
 	switch r.Kind {

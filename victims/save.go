@@ -142,11 +142,8 @@ type grantLine struct {
 	Mover  string    `json:"mover,omitzero"`
 }
 
-// Save writes all that the cluster knows as text, for [Load] after a restart. What could
-// be undone becomes final. Save may run beside decisions.
-//
-// Errors are a name that is not UTF-8, and those of w. The text may be incomplete then:
-// write to a file of its own, and rename it.
+// Save writes all that the cluster knows as text, for [Load]. What could be undone becomes final. It may run
+// beside decisions. Errors are a name that is not UTF-8, and those of w. The text may then be incomplete.
 func (c *Cluster) Save(w io.Writer) error {
 	c.made()
 	x := saved.NewWriter(w)
@@ -283,13 +280,9 @@ func (x *index) saveGrants(w *saved.Writer) {
 	}
 }
 
-// Load reads what [Cluster.Save] has written. The cluster answers as the saved one, rows
-// included; plans made before do not apply to it. Give it a [bufio.Reader] if something
-// follows, such as the clocks of quotas and what is yours: then it reads no more than its part.
-// Errors have line and value.
-//
-// It reads texts since version 0.1.0. Those may have rounds after the cluster, which become
-// grants; if they are elsewhere, use [io.MultiReader].
+// Load reads what [Cluster.Save] has written. The cluster answers as the saved one, rows included; plans made
+// before do not apply. Give it a [bufio.Reader] if something of yours follows: then it reads no more than its
+// part. Errors have line and value. It reads texts since version 0.1.0; rounds of those become grants.
 func Load(r io.Reader) (*Cluster, error) {
 	x := &loader{Reader: saved.NewReader(r)}
 	err := x.load()
