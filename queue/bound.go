@@ -24,13 +24,12 @@ func (t *Tree) Max(q ID) resources.Limit {
 	return resources.Limit{Defined: x.Max.Defined[q], Value: t.row(x.Max.Values, q)}
 }
 
-// SetGuaranteed replaces the guarantee of q by a copy of l. Errors are those of [New]
-// about bounds; there are no new warnings.
+// SetGuaranteed replaces the guarantee of q by a copy of l. Errors are those of [New] about bounds.
 func (t *Tree) SetGuaranteed(q ID, l resources.Limit) error {
 	return t.setBounds(q, promise{t.name(q), l, t.Max(q)})
 }
 
-// SetMax replaces the max of q, as [Tree.SetGuaranteed] does a guarantee.
+// SetMax replaces the max of q likewise.
 func (t *Tree) SetMax(q ID, l resources.Limit) error {
 	return t.setBounds(q, promise{t.name(q), t.Guaranteed(q), l})
 }
@@ -76,9 +75,8 @@ func (t *Tree) promises(parent, changed ID, p promise) (children []promise) {
 	return children
 }
 
-// Governing returns the queue that governs type i for q, if one does. A guarantee of 0
-// counts. By law 4 an ask may preempt while each queue that governs what it wants is under its
-// guarantee. The cost is the depth.
+// Governing returns the queue that governs type i for q, if one does. A guarantee of 0 counts. By law 4 an ask
+// may preempt while each queue that governs what it wants is under its guarantee. The cost is the depth.
 func (t *Tree) Governing(q ID, i int) (ID, bool) {
 	x := t.in()
 	for q = t.known(q); ; {
@@ -92,8 +90,7 @@ func (t *Tree) Governing(q ID, i int) (ID, bool) {
 	}
 }
 
-// Surplus sets dst to what q may give to others, and returns it: effective usage beyond its
-// guarantee, or all of it without one.
+// Surplus sets dst to what q may give to others, and returns it: effective usage beyond its guarantee.
 func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 	dst = t.Effective(dst, q)
 	g := t.Guaranteed(q)
@@ -103,9 +100,8 @@ func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 	return dst
 }
 
-// Headroom sets dst to what may still be added below q under its max and those above, in
-// types that they bound, and returns it: the least max less effective usage. It may be
-// negative. See [resources.Admits]. The cost is depth·types.
+// Headroom sets dst to what may be added below q in types that its max or those above bound, and returns it:
+// the least max less effective usage. It may be negative. The cost is depth·types.
 func (t *Tree) Headroom(dst resources.Limit, q ID) resources.Limit {
 	n := t.schema.Len()
 	dst.Defined = 0
@@ -134,7 +130,7 @@ var (
 // Usage returns what q uses, leaving and granted included, in shared memory.
 func (t *Tree) Usage(q ID) resources.Vector { return t.row(t.in().Usage, q) }
 
-// Leaving returns the part of the usage of q that is leaving, in shared memory.
+// Leaving returns the leaving part of the usage of q, in shared memory.
 func (t *Tree) Leaving(q ID) resources.Vector { return t.row(t.in().Leaving, q) }
 
 // Effective sets dst to the usage of q without what is leaving, and returns it.
@@ -151,10 +147,9 @@ func (t *Tree) effective(q ID, i int) int64 {
 
 func (t *Tree) marked(q ID, i int) int64 { return t.in().Leaving[int(q)*t.schema.Len()+i] }
 
-// Add adds size to the usage of leaf and of every queue above. Errors are a queue with
-// children, amounts that are negative or of an unknown type, and usage beyond int64. size
-// may be a view of the tree. The cost is depth·types. So it is for [Tree.Remove],
-// [Tree.Mark] and [Tree.Unmark].
+// Add adds size to the usage of leaf and of every queue above. Errors are a queue with children, amounts that
+// are negative or of an unknown type, and usage beyond int64. The cost is depth·types. So it is for
+// [Tree.Remove], [Tree.Mark] and [Tree.Unmark].
 func (t *Tree) Add(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -172,8 +167,7 @@ func (t *Tree) Add(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// Remove subtracts size from the unmarked usage of leaf and of every queue above. It is
-// an error if less is unmarked.
+// Remove subtracts size from the unmarked usage of leaf and of every queue above. Less is an error.
 func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -185,8 +179,8 @@ func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// Mark marks size of the usage of leaf, and of every queue above, as leaving. It is an
-// error if less is unmarked.
+// Mark marks size of the usage of leaf, and of every queue above, as leaving. It is an error if less is
+// unmarked.
 func (t *Tree) Mark(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err

@@ -35,15 +35,13 @@ type Config struct {
 	//	preemption.quota.delay  the same, as YuniKorn 1.8 calls it; the first wins
 	//	fair.weight             an integer from 1 to 2147483647, which YuniKorn lacks
 	Properties map[string]string
-	// InheritProperties: the queues below take over policies and properties that they do
-	// not set themselves, as YuniKorn's queues do; without it only policies whose unset
-	// value is that of the queue above are inherited. A priority fence, an offset, a
-	// weight, and a preemption policy other than disabled never are. Queues that
-	// [Config.Add] makes inherit nothing in this way: they have a template.
+	// InheritProperties: queues below take over policies and properties that they do not set, as in YuniKorn.
+	// Else they inherit only policies whose unset value is that of the queue above. A priority fence, an
+	// offset, a weight, and a preemption policy other than disabled are never inherited, and by queues of
+	// [Config.Add] nothing: they have a template.
 	InheritProperties bool
-	// Template has what leaves that [Config.Add] makes below the queue do not set
-	// themselves: bounds by type, policies and properties one by one. The nearest template
-	// counts, and the rest of it does not. It is YuniKorn's child template.
+	// Template has what leaves that [Config.Add] makes below do not set: bounds by type, policies and
+	// properties one by one. Only the nearest template counts. It is YuniKorn's child template.
 	Template *Config
 	Children []Config
 }
@@ -85,17 +83,15 @@ func readOnly(path string) error {
 
 // New builds a tree from a copy of its configuration, without usage.
 //
-// Errors, of templates too, are bad names, more than 64 levels, bounds that are negative
-// or of an unknown type, a guarantee above the queue's own max, a child's max above its
-// parent's, children's guarantees that sum over the parent's guarantee or max, one thing
-// that a policy and a property say, bad values of policies and properties, and unknown
-// properties with a prefix of ours (preemption., priority., quota.preemption., fair.). All
-// are joined, and wrap [ErrConfig]. A nil schema panics. The cost is queues·types.
+// Errors, of templates too, are bad names, more than 64 levels, bounds that are negative or of an unknown type,
+// a guarantee above the queue's max, a child's max above its parent's, children's guarantees that sum over the
+// parent's guarantee or max, a thing said by policy and property, bad values of these, and unknown properties
+// with a prefix of ours (preemption., priority., quota.preemption., fair.). A nil schema panics. The cost is
+// queues·types.
 func New(schema *resources.Schema, root Config) (*Tree, error) { return build(schema, &root, true) }
 
-// NewLenient is [New] for configurations of others: over-committed bounds, bad values and
-// misspelt properties are warnings, also later, when bounds change. All laws hold all the
-// same. A bad value counts as unset, a bad preemption delay as 30 s.
+// NewLenient is [New], but over-committed bounds, bad values and misspelt properties are warnings, also later.
+// All laws hold. A bad value counts as unset, a bad preemption delay as 30 s.
 func NewLenient(schema *resources.Schema, root Config) (*Tree, error) {
 	return build(schema, &root, false)
 }

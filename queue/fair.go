@@ -16,13 +16,12 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// FairShares divides a capacity among queues by demand, guarantees and weights (property
-// fair.weight). Use it if guarantees are to follow demand. The zero value is ready;
-// memory is reused.
+// FairShares divides a capacity among queues by demand, guarantees and weights (property fair.weight). The zero
+// value is ready; memory is reused.
 //
-// Divide by a tree with the guarantees of the configuration, and set the shares in the
-// tree of the cluster. Let demand count all that runs, waits or was stopped for others:
-// then victims that come back change no share. See DESIGN.md, Fair shares.
+// Divide by a tree with the guarantees of the configuration, and set the shares in the tree of the cluster. Let
+// demand count all that runs, waits or was stopped for others: then victims that come back change no share. See
+// DESIGN.md, Fair shares.
 type FairShares struct {
 	tree   *Tree          // of the last Divide
 	types  resources.Mask // of its capacity
@@ -39,23 +38,20 @@ type FairShares struct {
 	divider vectors.Divider
 }
 
-// Divide computes the share of every queue in each type of capacity. Name only what you
-// share by weights, such as GPUs.
+// Divide computes the share of every queue in each type of capacity. Name only what you share by weights, such
+// as GPUs.
 //
-// demand has what each leaf wants, running and waiting, by ID; missing or negative is
-// zero. Maxima of the leaf and of queues above cap it. A queue with children demands
-// their sum, and is guaranteed at least theirs.
+// demand has what each leaf wants, running and waiting, by ID; missing or negative is zero. Maxima cap it. A
+// queue with children demands their sum, and is guaranteed at least theirs.
 //
-// Guarantees come first, in proportion if there is too little. The rest goes by weights,
-// and what a child cannot use goes to others. Of scarce types, a leaf keeps what it can
-// use with the one of which it got the least part, and never less than its guarantee. So
-// split a leaf whose tasks are of two kinds, with and without a scarce type. See
+// Guarantees come first, in proportion if there is too little. The rest goes by weights, and what a child
+// cannot use goes to others. Of scarce types, a leaf keeps what it can use with the one of which it got the
+// least part, and never less than its guarantee. So split leaves of tasks with and without a scarce type. See
 // DESIGN.md, Shares: dealing, and DESIGN.md, Shares: cut.
 //
-// Units are whole and go by largest remainder, ties in tree order. Errors are bad bounds
-// of capacity, and demands that sum to more than an int64; shares stay then. Demand for
-// too many queues, and a tree without any, panic. The cost is types·queues, and sorting
-// children.
+// Units are whole and go by largest remainder, ties in tree order. Errors are bad bounds of capacity, and
+// demands that sum to more than an int64; shares stay then. Demand for too many queues, and a tree without any,
+// panic. The cost is types·queues, and sorting children.
 func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resources.Limit) error {
 	if err := checkDivision(t, demand, capacity); err != nil {
 		return err
@@ -81,10 +77,9 @@ func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resourc
 	return nil
 }
 
-// Scarce returns the types of which some leaf gets less than it wants: at the root the
-// demand is above the capacity, or at some queue that of its children above its max. The
-// arguments, errors and panics are those of [FairShares.Divide]; weights and guarantees play
-// no part. Types that the capacity lacks are never scarce. See DESIGN.md, Scarce types. The cost is types·queues.
+// Scarce returns the types of which some leaf gets less than it wants: the demand is above the capacity at the
+// root, or that of children above a queue's max. Arguments, errors and panics are those of [FairShares.Divide];
+// types that the capacity lacks are never scarce. See DESIGN.md, Scarce types. The cost is types·queues.
 func Scarce(t *Tree, demand []resources.Vector, capacity resources.Limit) (scarce resources.Mask, err error) {
 	if err := checkDivision(t, demand, capacity); err != nil {
 		return 0, err
@@ -103,8 +98,8 @@ func (f *FairShares) Of(q ID) resources.Limit {
 	return resources.Limit{Value: f.row(q), Defined: f.types}
 }
 
-// Guarantee returns, as a view, what q is to be guaranteed: the share of a leaf in the
-// scarce types; for other queues nothing.
+// Guarantee returns, as a view, what q is to be guaranteed: a leaf's share in scarce types; for other queues
+// nothing.
 func (f *FairShares) Guarantee(q ID) resources.Limit {
 	row := f.row(q)
 	if !f.tree.IsLeaf(q) {
@@ -113,9 +108,8 @@ func (f *FairShares) Guarantee(q ID) resources.Limit {
 	return resources.Limit{Value: row, Defined: f.scarce}
 }
 
-// SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee]. t is a
-// clone of the divided tree, or another one of the same queues and types; the divided
-// tree itself panics. Errors are a tree of a cluster ([ErrReadOnly]: set them by it), and a share
+// SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee]. t is another tree of the same
+// queues and types; the divided tree itself panics. Errors are a tree of a cluster (ErrReadOnly), and a share
 // above what t allows. The cost is queues·types.
 func (f *FairShares) SetGuarantees(t *Tree) error {
 	switch {

@@ -10,23 +10,21 @@ import (
 	"time"
 )
 
-// Policies are how a queue takes part in preemption: what a [Config] says, and what
-// [Tree.Policies] answers. The zero value says nothing. Pointers tell 0 from what is not
-// said; new(time.Minute) makes one.
+// Policies are how a queue takes part in preemption. The zero value says nothing. Pointers tell 0 from what is
+// not said.
 type Policies struct {
-	// Preemption is "default", "fence" (asks below take no victims from outside) or
-	// "disabled" (its tasks are no victims; its asks may preempt all the same). "" is
-	// "disabled" below a disabled queue, else "default". On the root it has no effect.
+	// Preemption is "default", "fence" (asks below take no victims from outside) or "disabled" (its tasks are
+	// no victims; its asks may preempt). "" is "disabled" below a disabled queue, else "default". On the root
+	// it has no effect.
 	Preemption Preemption
-	// PreemptionDelay is how long an ask must be pending before it may preempt, 0 or more.
-	// nil is that of the queue above, and 30 s at the root.
+	// PreemptionDelay is how long an ask must be pending before it may preempt, 0 or more. nil is that of the
+	// queue above, and 30 s at the root.
 	PreemptionDelay *time.Duration
-	// WithinQueue says what asks of the leaves below may take of their own leaf; see
-	// [WithinQueue]. "" is that of the queue above, and that of the planner's options if
-	// no queue of the path says it.
+	// WithinQueue says what asks below may take of their own leaf. "" is that of the queue above, else of the
+	// options.
 	WithinQueue WithinQueue
-	// MinRuntime is how long tasks of the leaves below must have run before asks may take them, 0 or
-	// more. nil is that of the queue above, and 0 at the root.
+	// MinRuntime is how long tasks below must have run before asks may take them, 0 or more. nil is that of
+	// the queue above, and 0 at the root.
 	MinRuntime *time.Duration
 	// PriorityFence is "fence": priorities from below become PriorityOffset; or "default",
 	// as is "": it is added. Neither is inherited. nil is 0.
@@ -50,19 +48,19 @@ const (
 	Disabled Preemption = "disabled"
 )
 
-// A WithinQueue says whether less important tasks of the same queue may stop for an ask,
-// if there is no other plan. That of the asking leaf counts.
+// A WithinQueue says whether less important tasks of the same queue may stop for an ask, if there is no other
+// plan. That of the asking leaf counts.
 type WithinQueue string
 
 // Words are read in any case of letters.
 const (
 	// Never: no task of the ask's own leaf.
 	Never WithinQueue = "never"
-	// Met: tasks of its own leaf, and a guarantee once met stays met. A queue under its guarantee
-	// ends no lower, except in types that the ask uses.
+	// Met: tasks of its own leaf. A guarantee once met stays met; a queue under it ends no lower, except in
+	// types that the ask uses.
 	Met WithinQueue = "met"
-	// Branch: also those of strictly lower effective priority of the other leaves below the queue
-	// that governs the ask: a tenant with a guarantee sorts out its leaves without.
+	// Branch: also those of strictly lower effective priority of other leaves below the queue that governs the
+	// ask.
 	Branch WithinQueue = "branch"
 )
 
@@ -72,9 +70,8 @@ func within(word string) (w WithinQueue, ok bool) {
 	return w, w == Never || w == Met || w == Branch
 }
 
-// Policies returns what counts for q: what the nearest queues say is filled in, and
-// nothing is left unset, but for WithinQueue if no queue of the path says it. What its
-// pointers point to must not be changed.
+// Policies returns what counts for q: nothing is unset, but WithinQueue if no queue of the path says it. Do not
+// change what its pointers point to.
 func (t *Tree) Policies(q ID) Policies { return t.policies[t.known(q)] }
 
 // below returns p with what it does not say filled in. above are the policies of the queue

@@ -22,7 +22,7 @@ const Root ID = 0
 // maxDepth is the number of levels that a tree may have, with the root's.
 const maxDepth = 64
 
-// A Tree is a hierarchy of queues with their usage. The zero Tree has no queues.
+// A Tree is a hierarchy of queues with their usage. The zero Tree has none.
 type Tree struct {
 	box // what is lent to those who own trees: amounts, bounds, ends of subtrees
 
@@ -43,8 +43,7 @@ func (t *Tree) in() *lent.Tree { return lent.In(&t.box) }
 // Schema returns the resource types of the tree.
 func (t *Tree) Schema() *resources.Schema { return t.schema }
 
-// Warnings returns what is accepted and hardly meant, in tree order; see [New] and
-// [NewLenient].
+// Warnings returns what is accepted and hardly meant, in tree order.
 func (t *Tree) Warnings() []error {
 	var all []error
 	for _, w := range t.in().Warnings {
@@ -53,14 +52,14 @@ func (t *Tree) Warnings() []error {
 	return all
 }
 
-// Len returns the number of queues: IDs are 0 to Len-1, in tree order.
+// Len returns the number of queues.
 func (t *Tree) Len() int { return len(t.paths) }
 
 // Path returns the names from the root to q joined with dots: "root.a.b". It does not
 // allocate.
 func (t *Tree) Path(q ID) string { return t.paths[t.known(q)] }
 
-// Lookup returns the queue with a path, as of [Tree.Path], by a map.
+// Lookup returns the queue with a path, by a map.
 func (t *Tree) Lookup(path string) (ID, bool) {
 	q, ok := t.byPath[path]
 	return q, ok
@@ -117,8 +116,7 @@ func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 	}
 }
 
-// Clone returns an independent copy, which may be changed if t is read-only. The cost is a
-// copy of four amounts per queue and type.
+// Clone returns an independent copy, which may be changed. The cost is queues·types.
 func (t *Tree) Clone() *Tree {
 	c := *t
 	*c.in() = lent.Tree{}
@@ -164,7 +162,6 @@ func (t *Tree) name(q ID) string {
 //
 //	root used cpu=12 leaving cpu=2
 //	  a  used cpu=8 leaving cpu=2 guaranteed cpu=5
-//	  b  used cpu=4 guaranteed cpu=10 max cpu=20
 func (t *Tree) String() string {
 	name := func(q ID) string {
 		return strings.Repeat("  ", strings.Count(t.Path(q), ".")) + plain.Name(t.name(q))

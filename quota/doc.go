@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package quota enforces a lowered max: it says which tasks of a queue should stop,
-// without taking any queue below its guarantee.
+// Package quota enforces a lowered max: it says which tasks of a queue should stop, without taking any queue
+// below its guarantee.
 //
 // # Use
 //
-// A [Timing] is told of changes of max and delay, and says which queues are due. An
-// [Enforcer] decides for one queue at a time:
+// A [Timing] is told of changes of max and delay, and says which queues are due. An [Enforcer] decides for one
+// queue at a time:
 //
 //	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}
 //	var d victims.Decision
@@ -25,23 +25,18 @@
 //
 // # Who goes
 //
-// The target is what effective usage has over the max. Grants count as usage and cannot be
-// taken. Candidates are running tasks that share a type with the target and can run on
-// other nodes. Fences, disabled queues, offsets, tolerations and own costs play no part.
+// The target is what effective usage has over the max. Grants count as usage and cannot be taken. Candidates
+// are running tasks that share a type with the target and can run on other nodes. Fences, disabled queues,
+// offsets, tolerations and own costs play no part.
 //
-// A leaf gives tasks in an [Order]. No guarantee is broken, and no victim can be given
-// back. A parent divides the target among its children in proportion to surplus, in whole
-// units by largest remainder, ties in tree order; what one cannot give, others are asked
-// for. If that ends short, a search looks for the cheapest set that frees the target, or
-// the most of it.
+// A leaf gives tasks in an [Order]. No guarantee is broken, and no victim can be given back. A parent divides
+// the target among its children in proportion to surplus, in whole units by largest remainder, ties in tree
+// order; others are asked for what one cannot give. If that ends short, a search looks for the cheapest set
+// that frees the target, or the most of it.
 //
-// A job with a minimum ([victims.Cluster.SetMinMembers]) loses members down to it one by one, and then
-// goes as a whole or not at all. Hard budgets are never overrun; the cost of the plan tells
-// of soft ones. See DESIGN.md, Quota.
+// A job with a minimum loses members down to it one by one, and then goes as a whole or not at all. Hard
+// budgets are never overrun. See DESIGN.md, Quota.
 //
-// # The decision
-//
-// [victims.Enforcement] says how much stays over, and what keeps it; a [Slack] whether that may
-// be. [victims.Auditor] judges it. The same calls give the same decision, whatever the order in
-// which tasks were added.
+// [victims.Enforcement] says how much stays over, and why; [victims.Auditor] judges it. The same calls give the
+// same decision, whatever the order in which tasks were added.
 package quota

@@ -17,8 +17,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An Enforcer decides which tasks of a queue should stop. Only Cluster must be set. It
-// serves one goroutine at a time, reuses its memory, and never changes the cluster.
+// An Enforcer decides which tasks of a queue should stop. Only Cluster must be set. It serves one goroutine at
+// a time, reuses its memory, and never changes the cluster.
 type Enforcer struct {
 	Cluster *victims.Cluster
 
@@ -31,8 +31,8 @@ type Enforcer struct {
 
 	// Order is how the tasks of a leaf are taken.
 	Order Order
-	// CompareTasks replaces [YoungestFirst], also within [Pack] and [ClosestMatch]: negative if a
-	// stops before b; see [victims.Traits]. Keys break ties. Searches do not ask it.
+	// CompareTasks replaces [YoungestFirst], also within [Pack] and [ClosestMatch]: negative if a stops before
+	// b. Keys break ties. Searches do not ask it.
 	CompareTasks func(a, b *victims.Task) int
 
 	x enforcement
@@ -42,13 +42,11 @@ type Enforcer struct {
 // to which a search is complete.
 const completeCandidates = 12
 
-// Enforce sets dst to which tasks below queue q should stop so that its usage comes within
-// its max. It fits if nothing is over, and is refused if nobody can go; no-victims is the
-// reason then. Dst.Enforcement says what stays over. Work lost is that at the instant now.
+// Enforce sets dst to which tasks below queue q should stop so that its usage comes within its max. It fits if
+// nothing is over, and is refused (no-victims) if nobody can go. Work lost is that at the instant now.
 //
-// An unknown order is an error, and an unknown queue panics. For a dry run of another max
-// lower that of a clone. The cost is O(tasks·log tasks) below the queue, and searches if a
-// leaf cannot give its part.
+// An unknown order is an error, and an unknown queue panics. For a dry run lower the max of a clone. The cost
+// is O(tasks·log tasks) below the queue, and searches if a leaf cannot give its part.
 func (e *Enforcer) Enforce(dst *victims.Decision, q queue.ID, now time.Time) error {
 	if !slices.Contains(orders, e.Order) {
 		return fmt.Errorf("quota: unknown order %q", e.Order)
@@ -263,8 +261,8 @@ func (x *enforcement) keeper(leaf queue.ID, size resources.Vector) (keeper queue
 	return keeper, kept
 }
 
-// A Slack is what may stay over a max: an amount of each type, or a share of the target
-// rounded down, whichever is more. The zero Slack allows nothing.
+// A Slack is what may stay over a max: an amount of each type, or a share of the target rounded down, whichever
+// is more.
 type Slack struct {
 	Amounts resources.Vector
 	Share   resources.Share

@@ -15,32 +15,27 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Order is the order in which the tasks of a leaf are taken: a stable word.
+// Order is the order in which the tasks of a leaf are taken.
 type Order string
 
 const (
-	// YoungestFirst takes originators last, then lower priority first, opted-out tasks
-	// last, younger first, smaller first (by dominant share of the cluster), then by key.
+	// YoungestFirst takes originators last, then lower priority first, opted-out tasks last, younger first,
+	// smaller first (by dominant share of the cluster), then by key.
 	YoungestFirst Order = ""
-	// ClosestMatch takes tasks with exactly the types of the target first, then those
-	// with the fewest others, then by YoungestFirst.
+	// ClosestMatch takes tasks with exactly the types of the target first, then those with the fewest others,
+	// then by YoungestFirst.
 	ClosestMatch Order = "closest-match"
-	// Pack takes the tasks of one node after another, so that few nodes lose tasks. First
-	// comes the node whose candidates have the largest dominant share of what is still to
-	// be freed; ties by penalty, then node order. Inside a node it is YoungestFirst.
+	// Pack takes the tasks of one node after another. First comes the node whose candidates have the largest
+	// dominant share of what is still to be freed; ties by penalty, then node order. Inside a node it is
+	// YoungestFirst.
 	Pack Order = "pack"
-	// Fewest has the fewest tasks of each leaf stop that free what its tasks by YoungestFirst do,
-	// or as few as are found. No more originators stop, none of a higher priority, and no
-	// more that opted out. Take it if each stop costs about the same, whatever the task. Those
-	// that stop are larger, mostly older, and nobody sees from afar who they will be.
-	//
-	// Of 1,000, 10,000 and 100,000 tasks in 100 leaves, with a tenth to be freed, 88, 683
-	// and 6,500 stop; by YoungestFirst 102, 989 and 10,046. With a third to be freed it is 2 to
-	// 17 % fewer. It takes two to ten times as long.
+	// Fewest has the fewest tasks of each leaf stop that free what those by YoungestFirst do, or as few as are
+	// found. No more originators stop, none of a higher priority, and no more that opted out. They are larger,
+	// mostly older, and not to be foreseen. With a tenth to be freed about a third fewer stop of 10,000 tasks,
+	// with a third 2 to 17 %. It takes two to ten times as long.
 	Fewest Order = "fewest"
-	// FewestOfAll does so of each leaf and then of all leaves together, which so may give other
-	// amounts than their parts. Of the same tasks 65, 650 and 6,500 stop. It takes some two
-	// times as long as Fewest.
+	// FewestOfAll does so of each leaf and then of all together, which may give other amounts than their
+	// parts. It takes some two times as long as Fewest.
 	FewestOfAll Order = "fewest-of-all"
 )
 

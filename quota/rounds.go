@@ -229,11 +229,10 @@ func (x *enforcement) divide() {
 	}
 }
 
-// Parts sets dst to what each of some queues gives of a target, and returns it: in proportion
-// to what each has to spare, type by type, in whole units by largest remainder, ties to the
-// first. They sum to the target, or to all that is spare if that is less. An [Enforcer] divides
-// so at each queue; this is for trees of your own. Negative amounts count as 0. It reuses the
-// vectors of dst. The cost is that of sorting the queues once per type.
+// Parts sets dst to what each of some queues gives of a target, and returns it: in proportion to what each has
+// to spare, type by type, in whole units by largest remainder, ties to the first. They sum to the target, or to
+// all that is spare if that is less. Negative amounts count as 0. It reuses the vectors of dst. The cost is
+// sorting the queues per type.
 func Parts(dst []resources.Vector, target resources.Vector, spare []resources.Vector) []resources.Vector {
 	var divider vectors.Divider
 	dst = slices.Grow(dst[:0], len(spare))[:len(spare)]

@@ -35,8 +35,7 @@ type clockLine struct {
 	Endless bool             `json:"endless,omitzero"`
 }
 
-// Save writes settings and clocks as [victims.Cluster.Save] does. Times after the year
-// 9999 are errors, too.
+// Save writes settings and clocks as [victims.Cluster.Save] does. Times after the year 9999 are errors.
 func (t *Timing) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("quota clocks")
@@ -69,8 +68,7 @@ func (t *Timing) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what [Timing.Save] has written, for the tree of the loaded cluster, as
-// [victims.Load] does. Errors change nothing.
+// Load reads what [Timing.Save] has written, for the tree of the loaded cluster. Errors change nothing.
 func (t *Timing) Load(from io.Reader) error {
 	// Apart, for an error must change nothing.
 	next := NewTiming(t.tree)

@@ -19,30 +19,27 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Quota is a max that a [Timing] is told, and the delay from a lowered max to its
-// enforcement; 0 is off.
+// A Quota is a max, and the delay from its lowering to its enforcement; 0 is off.
 type Quota struct {
 	Queue queue.ID
 	Max   resources.Limit
 	Delay time.Duration
 }
 
-// A Timing says when which quota is due. It has no clock and no goroutine. A queue is
-// in one of four stages (DESIGN.md, Quota: timing):
+// A Timing says when which quota is due. A queue is in one of four stages (DESIGN.md, Quota: timing):
 //
 //	idle     nothing is to be done
 //	waiting  max was lowered, or the delay set: the clock is running
 //	due      the clock has ended, and usage was over max then
 //	running  the quota is being enforced
 //
-// Call [Timing.Observe] at the start, and when a max or delay may have changed. Call
-// [Timing.Begin] at [Timing.Next] or now and then, until it has no more, and enforce each
-// queue. Call [Timing.End] when the victims are marked, or have gone: until then no run
-// begins below. Without [Timing.Load] every clock starts in full.
+// Call [Timing.Observe] at the start, and when a max or delay may have changed. Call [Timing.Begin] at
+// [Timing.Next] or now and then, until it has no more, and enforce each queue. Call [Timing.End] when victims
+// are marked, or have gone. Without [Timing.Load] every clock starts in full.
 //
-// Usage is effective usage, read when it matters. An instant before the latest one counts
-// as that one. Instants are returned in UTC. An unknown queue panics. A Timing serves one
-// goroutine at a time, while no other changes its tree.
+// Usage is effective usage, read when it matters. An instant before the latest one counts as that one. Instants
+// are returned in UTC. An unknown queue panics. A Timing serves one goroutine at a time, while no other changes
+// its tree.
 type Timing struct {
 	tree   *queue.Tree
 	now    time.Time  // the latest instant told
@@ -54,8 +51,7 @@ type Timing struct {
 	usage  resources.Vector // scratch
 }
 
-// NewTiming returns a Timing for the queues of tree, which have neither max nor delay
-// until told.
+// NewTiming returns a Timing for the queues of tree, without max and delay until told.
 func NewTiming(tree *queue.Tree) *Timing {
 	n := tree.Len()
 	t := &Timing{
@@ -75,10 +71,9 @@ func NewTiming(tree *queue.Tree) *Timing {
 	return t
 }
 
-// SetTree goes over to another tree: after [victims.Cluster.SetTree], or to read usage
-// elsewhere. Queues and types of the same path and name keep what was told, and their
-// clocks. Of a new queue nothing was told. Tell each max that has changed with
-// [Timing.Observe]. The cost is linear in queues and types.
+// SetTree goes over to another tree. Queues and types of the same path and name keep max, delay and clock;
+// others have none. Tell each max that has changed with [Timing.Observe]. The cost is linear in queues and
+// types.
 func (t *Timing) SetTree(tree *queue.Tree) {
 	before := make(map[string]queue.ID, len(t.paths))
 	for i, path := range t.paths {
@@ -116,12 +111,12 @@ func (t *Timing) compareDue(a, b queue.ID) int {
 	return cmp.Or(cmp.Compare(trees.Depth(t.tree, b), trees.Depth(t.tree, a)), cmp.Compare(a, b))
 }
 
-// Observe tells the max and the delay of a queue from now on. A negative delay, a bad bound
-// and a max below the queue's guarantee are errors, joined, and change nothing.
+// Observe tells the max and the delay of a queue. A negative delay, a bad bound and a max below the queue's
+// guarantee are errors, joined, and change nothing.
 //
-// The clock starts anew if s lowers a bound, as the first max does, or changes only the
-// delay. It stops if s only raises bounds, or has no delay. A run goes on. The clock of a
-// dynamic queue never starts. The cost is linear in types.
+// The clock starts anew if s lowers a bound, as the first max does, or changes only the delay. It stops if s
+// only raises bounds, or has no delay. A run goes on. The clock of a dynamic queue never starts. The cost is
+// linear in types.
 func (t *Timing) Observe(s Quota, now time.Time) error {
 	q := s.Queue
 	if err := s.check(t.tree); err != nil {
@@ -159,12 +154,11 @@ func (t *Timing) start(q queue.ID) {
 	}
 }
 
-// Begin begins the run of the first queue that is due, and returns it: clock ended, usage
-// over max, no run above. Deeper queues come first, then tree order. So a parent may need
-// no run after its children.
+// Begin begins the run of the first queue that is due, and returns it: clock ended, usage over max, no run
+// above. Deeper queues come first, then tree order.
 //
-// A queue within its max is idle again, unless a run above blocks it: then it stays due.
-// The cost is linear in queues; one whose clock has ended adds depth and types.
+// A queue within its max is idle again, unless a run above blocks it. The cost is linear in queues; one whose
+// clock has ended adds depth and types.
 func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
 	t.settle(now)
 	for _, q := range t.order {
@@ -178,9 +172,8 @@ func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
 
 var errNotRunning = errors.New("no run to end")
 
-// End ends the run of q. If its usage is still over its max, the clock starts now.
-// Without a run it is an error. End every run, also after an error: until then no other
-// begins at q, nor at a queue below it.
+// End ends the run of q. If its usage is still over its max, the clock starts now. Without a run it is an
+// error. End every run, also after an error: until then no other begins at q or below.
 func (t *Timing) End(q queue.ID, now time.Time) error {
 	c := &t.clocks[q]
 	if c.stage != clockRunning {
@@ -311,12 +304,11 @@ func (c *clock) deadline() (time.Time, bool) {
 	return c.end, true
 }
 
-// Running reports whether a run of q itself is going on; see victims.Options.Enforced.
+// Running reports whether a run of q itself is going on.
 func (t *Timing) Running(q queue.ID) bool { return t.clocks[q].stage == clockRunning }
 
-// Next returns the earliest deadline, except of queues that a run above blocks. It may be
-// past. If there is none, nothing is to be done before the next Observe or End. The cost
-// is linear in queues; a due one adds its depth.
+// Next returns the earliest deadline, except of queues that a run above blocks. It may be past. Without one,
+// nothing is to be done before the next Observe or End. The cost is linear in queues; a due one adds its depth.
 func (t *Timing) Next() (next time.Time, ok bool) {
 	for q := range queue.ID(len(t.clocks)) {
 		c := &t.clocks[q]
@@ -364,9 +356,7 @@ func compareBounds(from, to resources.Limit) (lowered, raised bool) {
 
 // String lists the queues that are not idle, in tree order, as last seen:
 //
-//	root.a    running
 //	root.a.x  due since 2026-01-01T00:05:00Z, after the run of root.a
-//	root.b    waits until 2026-01-01T00:10:00Z
 func (t *Timing) String() string {
 	width := 0
 	for q := range queue.ID(len(t.clocks)) {
