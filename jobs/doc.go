@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jobs has the planner for all asks. It places gangs, such as training jobs, as a whole or
-// not at all, and says which running tasks should stop for that. A [Pending] holds asks and gangs
-// that wait, and decides those for which that may help.
+// Package jobs has the planner for all asks. It places gangs, such as training jobs, as a whole or not at all,
+// and says which running tasks should stop for that. A [Pending] holds what waits, and decides those for which
+// that may help.
 //
 // # Use
 //
@@ -17,61 +17,49 @@
 //		err = cluster.Apply(&d) // grants members their nodes, marks victims
 //	}
 //
-// Then stop the victims, tell the cluster as each goes, and start the ask: a job starts as a
-// whole or not at all:
+// Then stop the victims, tell the cluster as each goes, and start the ask:
 //
 //	err = cluster.RemoveTask(victim.Key)
 //	err = cluster.Start(ask.Key, now)
 //
-// Or start all that have room by [victims.Cluster.StartReady]. The job keeps its minimum from
-// then on. [victims.Cluster.Grants] says who waits for whom since when, and
-// [victims.Cluster.Cancel] has the victims of a job run on that do not stop in time.
+// Or start all that have room by [victims.Cluster.StartReady]. [victims.Cluster.Grants] says who waits for
+// whom; [victims.Cluster.Cancel] has victims run on that do not stop in time.
 //
 // # Members
 //
-// Members that run or hold a grant keep their nodes and count. The first others, as many
-// as Ask.MinMembers lacks, are placed together. The rest are placed one by one on what is
-// then free: they never cost a victim. Those that get no place get one later if the job is
-// decided again, as a Pending does until all of it runs. A member that is leaving gets no place.
-// While a grant of the job cannot start, the job is in flight and gets no other plan.
+// Members that run or hold a grant keep their nodes and count. The first others, as many as Ask.MinMembers
+// lacks, are placed together. The rest are placed one by one on what is then free, without victims, now or when
+// the job is decided again. A member that is leaving gets no place. While a grant of the job cannot start, the
+// job is in flight and gets no other plan.
 //
-// A node reserved for a member's key takes that member only. One reserved for the job's
-// name takes all of them.
+// A node reserved for a member's key takes that member only. One reserved for the job's name takes all of them.
 //
 // # Who may be stopped
 //
-// [Planner].ByPriority says what entitles a job, and who may be its victim. The laws are
-// those of asks; see DESIGN.md, Jobs: laws. Non-preemptible tasks are never victims. A
-// running job goes member by member down to its minimum, and then as a
-// whole. A whole job is spared if one member is no candidate or holds a grant.
+// The laws are those of asks (DESIGN.md, Jobs: laws), and Planner.ByPriority may change what entitles a job.
+// Non-preemptible tasks are never victims. A running job goes member by member down to its minimum, and then as
+// a whole. It is spared as a whole if one member is no candidate or holds a grant.
 //
-// Running members must have the raw priority of their job, or tasks of one leaf can stop
-// each other for ever.
-//
-// Options.Admit bounds what jobs of a queue may use.
+// Running members must have the raw priority of their job, or tasks of one leaf can stop each other for ever.
 //
 // # Moves
 //
-// With Options.Moves running tasks that are Movable start again on another node instead of
-// stopping: use it if fragments block large work, and guarantees keep those who hold them. A
-// plan with moves is a plan in the cluster in which the movers have moved already: all else in
-// it is judged there. A task moves only for room that the plan needs, to a node with room for it
-// once what is leaving has gone. Nobody moves or stops to make room for a mover. Members of a gang
-// move together, to nodes that share domains as narrow as their old ones did, or not at all.
-// [victims.Plan].Moves has the movers; stop them like victims. Each starts on its new node, by
-// [victims.Cluster.StartReady], once it has gone. See DESIGN.md, Moves.
+// With Options.Moves tasks that are Movable start again on another node instead of stopping: use it if
+// fragments block large work. All else in such a plan is judged in the cluster in which movers have moved. A
+// task moves only for room that the plan needs, to a node with room for it once what is leaving has gone.
+// Nobody moves or stops for a mover. Members of a gang move together, to nodes that share domains as narrow as
+// before, or not at all. Stop [victims.Plan.Moves] like victims. Each starts by [victims.Cluster.StartReady]
+// once it has gone. See DESIGN.md, Moves.
 //
 // # The plan
 //
-// Victims make room on the members' nodes, under maxima of queues, and by the word of Admit.
-// None can be given back. Of all nodes and sets the plan has the least [victims.Cost]
-// that was found; [victims.Plan].Proof says if it is the least of all. Excess is beyond what all
-// nodes together need, or the neediest queue lacks if that is more. Nodes are compared in
-// the order of members (Cost.Node is 0). See DESIGN.md, Jobs: plans.
+// Victims make room on the members' nodes, under maxima, and by the word of Admit. None can be given back. Of
+// all nodes and sets the plan has the least [victims.Cost] that was found; [victims.Plan.Proof] says if it is
+// the least of all. Excess is beyond what all nodes together need, or the neediest queue lacks if that is more.
+// Nodes are compared in the order of members (Cost.Node is 0). See DESIGN.md, Jobs: plans.
 //
-// A decision is linear in queues, nodes and tasks; a search within a budget of steps
-// follows. By guarantee the members are asked one after another first, on a copy of the
-// cluster that the planner keeps. Goroutines and memory are else as in package victims.
+// A decision is linear in queues, nodes and tasks; a search within a budget of steps follows. Goroutines and
+// memory are as in package victims.
 package jobs
 
 // The files of this package. A decision goes through them in this order:

@@ -17,27 +17,23 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Pending holds what waits, asks and gangs, and decides those for which that may help: of
-// thousands that wait most are refused, and stay refused until enough happens for them. Its
-// answers are those of a loop that decides all of it each time. What has changed it reads from
-// the cluster. Set all fields before the first Add; only Planner must be set. It serves one
+// A Pending holds what waits, and decides those for which that may help. Its answers are those of a loop that
+// decides all each time. Set all fields before the first Add; only Planner must be set. It serves one
 // goroutine.
 //
-// With [queue.Met] or [queue.Branch] whatever starts or ends in an ask's own queue may help, too:
-// then several times as many decisions are made again.
+// With queue.Met or queue.Branch whatever starts or ends in an ask's own queue may help, too: more is decided
+// again.
 //
-// Asks that are alike share a refusal: those of one queue, priority, class, required node and
-// size, equally allowed to preempt, past their delays, for which no node is reserved, and
-// of which no application has tasks elsewhere. Gangs are alike if their members are, too, in
-// their order, and none of them has a place. With functions that see the ask (Exempt,
-// Predicate, Blockers, Admit) or ByPriority no two are alike.
+// Asks that are alike share a refusal: those of one queue, priority, class, required node and size, equally
+// allowed to preempt, past their delays, for which no node is reserved, and of which no application has tasks
+// elsewhere. Gangs are alike if their members are, in their order, and none has a place. With functions that
+// see the ask (Exempt, Predicate, Blockers, Admit) or ByPriority no two are alike.
 type Pending struct {
 	Planner *Planner
 	// Order is that in which asks are decided; ties, and nil, are in that of Add.
 	Order func(a, b *victims.Ask) int
-	// Hold, asked right before an ask is decided, passes it over: limits of users, licences.
-	// Of a gang it holds all or nothing; to bound what comes beyond its minimum leave members
-	// out.
+	// Hold, asked right before an ask is decided, passes it over: limits of users, licences. Of a gang it
+	// holds all or nothing.
 	Hold func(a *victims.Ask) bool
 
 	list     []*waiting
@@ -73,8 +69,8 @@ type shared struct {
 	text    string
 }
 
-// Add lets an ask wait, in place of one with its key. The cost is linear in what waits. Do not
-// call it inside of the loop over [Pending.Decide].
+// Add lets an ask wait, in place of one with its key. The cost is linear in what waits. Do not call it in the
+// loop over [Pending.Decide].
 func (p *Pending) Add(ask victims.Ask) {
 	if p.byKey == nil {
 		p.byKey, p.alike, p.reserved = make(map[string]*waiting), make(map[string]*shared), make(map[string]bool)
@@ -107,9 +103,8 @@ func copied(ask *victims.Ask) victims.Ask {
 	return a
 }
 
-// Remove takes an ask out, if it is there, that was given up or has ended. Its grants are the
-// cluster's; see [victims.Cluster.Drop] and Cancel. An ask of which all runs leaves by itself
-// at the next Decide; one that has started and ended before that must be removed.
+// Remove takes out an ask that was given up or has ended. Its grants stay; see [victims.Cluster.Drop]. An ask
+// of which all runs leaves at the next Decide; remove one that has ended before that.
 func (p *Pending) Remove(key string) {
 	if e := p.byKey[key]; e != nil {
 		e.gone = true
@@ -118,7 +113,7 @@ func (p *Pending) Remove(key string) {
 	}
 }
 
-// All yields what waits, in order: to save it, for it is plain data.
+// All yields what waits, in order: plain data, to save.
 func (p *Pending) All() iter.Seq[*victims.Ask] {
 	return func(yield func(*victims.Ask) bool) {
 		for _, e := range p.list {
@@ -129,16 +124,16 @@ func (p *Pending) All() iter.Seq[*victims.Ask] {
 	}
 }
 
-// Forget has everything decided again: call it if functions of the planner change their
-// answers, or if options other than Scarce change.
+// Forget has everything decided again: call it if functions of the planner change their answers, or options
+// other than Scarce change.
 func (p *Pending) Forget() {
 	for _, e := range p.list {
 		p.leave(e)
 	}
 }
 
-// Last returns the last decision about an ask, or nil: a refusal may be that of an ask that is
-// alike. It is good until the next use of p.
+// Last returns the last decision about an ask, or nil: perhaps that of an ask that is alike. It is good until
+// the next use of p.
 func (p *Pending) Last(key string) *victims.Decision {
 	if e := p.byKey[key]; e != nil && e.shared != nil && (e.shared.refused || e.shared.of == e) {
 		return &e.shared.d
@@ -146,12 +141,11 @@ func (p *Pending) Last(key string) *victims.Decision {
 	return nil
 }
 
-// Decide decides at the instant now, in order, what may have another answer, and yields each
-// decision. The loop may apply it, start, and remove asks. Passed over are asks on Hold, those
-// that hold all places that they need, those still refused, and gangs that run without room for
-// more of them. An ask in error is yielded with its error, in a decision that has Plan.Ask only,
-// and the loop goes on. With an interval an ask's LastAttempt is set. The cost of what is passed
-// over is a look at each, and [victims.Help.Worth] for each that is like none before it.
+// Decide decides at the instant now, in order, what may have another answer, and yields each decision. The loop
+// may apply it, start, and remove asks. Passed over are asks on Hold, those that hold all places that they
+// need, those still refused, and gangs that run without room for more. An ask in error is yielded with its
+// error, in a decision that has Plan.Ask only, and the loop goes on. With an interval an ask's LastAttempt is
+// set. What is passed over costs a look at each, and [victims.Help.Worth] for each that is like none before it.
 func (p *Pending) Decide(now time.Time) iter.Seq2[*victims.Decision, error] {
 	return func(yield func(*victims.Decision, error) bool) {
 		p.list = slices.DeleteFunc(p.list, func(e *waiting) bool {

@@ -18,8 +18,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Planner decides asks over a cluster: gangs, several together, and lone ones. Only Cluster
-// must be set.
+// A Planner decides asks: gangs, several together, and lone ones. Only Cluster must be set.
 type Planner struct {
 	Cluster *victims.Cluster
 
@@ -39,20 +38,18 @@ type Planner struct {
 	d       decision
 }
 
-// Decide sets dst to what should happen for an ask at the instant now. Errors say what is
-// wrong with the ask; a refusal is no error.
+// Decide sets dst to what should happen for an ask at the instant now. Errors say what is wrong with the ask; a
+// refusal is no error.
 //
-// A gang whose members are all placed fits. While a grant cannot start it is refused, InFlight.
-// If grants have gone with their node, the members without a place are decided anew, and wait
-// for those that cannot start yet; if the rest of their domain has no room the reason is domain:
-// drop the other grants.
+// A gang whose members are all placed fits. While a grant cannot start it is refused, InFlight. If grants have
+// gone with their node, the members without a place are decided anew, and wait for those that cannot start yet;
+// if the rest of their domain has no room the reason is domain: drop the other grants.
 //
-// An ask without members has the answer of a [victims.Planner]. With ByPriority or Admit it is a
-// gang of one, unless it requires a node.
+// An ask without members has the answer of a [victims.Planner]. With ByPriority or Admit it is a gang of one,
+// unless it requires a node.
 //
-// With Moves the answer is the plan with the cheapest stops, and of those the one with the
-// cheapest moves that was found: first it is what it is if all stay. What would help an ask that
-// is refused is then anything. Small clusters are searched to the end, for asks without members.
+// With Moves the answer has the cheapest stops, and then the cheapest moves, that were found. What would help a
+// refused ask is then anything.
 func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
 	if err := p.Check(); err != nil {
 		return err

@@ -15,8 +15,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// JointSteps is how many steps [Planner.DecideAll] may take in any case, if the caller sets
-// none: small clusters are decided to the end, and a large one within some 15 milliseconds.
+// JointSteps is how many steps [Planner.DecideAll] may take if the caller sets none: some 15 milliseconds.
 const JointSteps = 1 << 22
 
 // jointTimes is how many times the steps of the turns DecideAll takes, turns included. A step of

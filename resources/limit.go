@@ -9,8 +9,8 @@ import (
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
-// A Limit bounds the types in Defined by the entries in Value. Other entries are ignored.
-// The zero Limit bounds nothing.
+// A Limit bounds the types in Defined by the entries in Value, and ignores others. The zero Limit bounds
+// nothing.
 type Limit struct {
 	Value   Vector
 	Defined Mask
@@ -47,14 +47,12 @@ func Admits(l Limit, v Vector) bool {
 	return true
 }
 
-// Over sets dst to what v has beyond l, and returns it: the positive part of v - l in
-// types that l bounds, else zero.
+// Over sets dst to the positive part of v - l in types that l bounds, else zero, and returns it.
 func Over(dst, v Vector, l Limit) Vector {
 	return excess(dst, v, l.Value, l.Defined)
 }
 
-// Short sets dst to what v lacks to reach l, and returns it: the positive part of l - v
-// in types that l bounds, else zero.
+// Short sets dst to the positive part of l - v in types that l bounds, else zero, and returns it.
 func Short(dst Vector, l Limit, v Vector) Vector {
 	return excess(dst, l.Value, v, l.Defined)
 }
@@ -74,8 +72,7 @@ func excess(dst, x, y Vector, m Mask) Vector {
 	return dst
 }
 
-// SubOnlyExisting sets dst to l - v in types that l bounds, and returns it: a negative
-// entry is by how much v is over.
+// SubOnlyExisting sets dst to l - v in types that l bounds, and returns it; it may be negative.
 func SubOnlyExisting(dst, l Limit, v Vector) Limit {
 	return Limit{only(l.Defined, Sub(dst.Value, l.Value, v)), l.Defined}
 }
@@ -109,14 +106,13 @@ func Tighten(dst, a, b Limit) Limit {
 	return Limit{value, a.Defined | b.Defined}
 }
 
-// A Share is an amount of a capacity, never divided out, so that all shares compare
-// exactly. A negative Amount counts as 0, and a capacity below 1 as 1.
+// A Share is an amount of a capacity, not divided, so that shares compare exactly. A negative Amount counts as
+// 0, and a capacity below 1 as 1.
 type Share struct {
 	Amount, Of int64
 }
 
-// Compare returns -1, 0 or +1 as s is smaller than, equal to or larger than o: {1, 2}
-// equals {2, 4}.
+// Compare returns -1, 0 or +1 as s is smaller than, equal to or larger than o.
 func (s Share) Compare(o Share) int {
 	s, o = s.normal(), o.normal()
 	return wide.CmpRatio(uint64(s.Amount), uint64(s.Of), uint64(o.Amount), uint64(o.Of))

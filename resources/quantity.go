@@ -18,16 +18,14 @@ import (
 // MaxTypes is the largest number of types of a Schema.
 const MaxTypes = 64
 
-// A Schema names the positions of vectors. The name of a type decides its unit: cpu and vcore
-// count in thousandths, all else in ones. So write amounts by [Schema.Parse] or
-// [Schema.Vector]. It is immutable.
+// A Schema names the positions of vectors, and so their units. It is immutable.
 type Schema struct {
 	names []string
 	index map[string]int
 }
 
-// NewSchema returns the Schema of the named types in the order given. The error
-// names the first name that is empty, given twice, or beyond [MaxTypes].
+// NewSchema returns the Schema of the named types, in order. The error names the first name that is empty,
+// given twice, or beyond [MaxTypes].
 func NewSchema(names ...string) (*Schema, error) {
 	index := make(map[string]int, min(len(names), MaxTypes))
 	for i, name := range names {
@@ -48,7 +46,7 @@ func NewSchema(names ...string) (*Schema, error) {
 // Len returns the number of types.
 func (s *Schema) Len() int { return len(s.names) }
 
-// Name returns the name of type i, or "#7" for a position that there is not.
+// Name returns the name of type i, or "#7" for an unknown position.
 func (s *Schema) Name(i int) string {
 	if i < 0 || i >= len(s.names) {
 		return "#" + strconv.Itoa(i)
@@ -95,12 +93,11 @@ var suffixes = [...]struct {
 	{"n", -9, 0}, {"u", -6, 0}, {"m", -3, 0}, {"k", 3, 0}, {"M", 6, 0}, {"G", 9, 0}, {"T", 12, 0}, {"P", 15, 0}, {"E", 18, 0},
 }
 
-// ParseQuantity returns the amount of a text, in base units of the type. The grammar is that
-// of Kubernetes quantities: a decimal number and a suffix, as in "100m", "1.5Gi" or "2e3".
+// ParseQuantity returns the amount of a text, in base units of the type. The grammar is that of Kubernetes
+// quantities: a decimal number and a suffix, as in "100m", "1.5Gi" or "2e3".
 //
-// Nothing is rounded or capped. Errors name type and text, and say what is wrong, the first of
-// these that holds: malformed, negative, not a whole number of base units, out of range.
-// [errors.Unwrap] gives that alone. "-0" is zero.
+// Nothing is rounded or capped. Errors name type and text, and the first that holds: malformed, negative, not a
+// whole number of base units, out of range; errors.Unwrap gives that alone. "-0" is zero.
 func ParseQuantity(typeName, text string) (int64, error) {
 	amount, err := parse(text, unitOf(typeName))
 	if err != nil {
@@ -229,11 +226,11 @@ func evaluate(digits string, point int64, two int) (int64, error) {
 // FormatQuantity returns the text of an amount in base units of a type:
 //
 //   - cpu and vcore as "5", or in thousandths as "500m";
-//   - memory, storage, ephemeral-storage and hugepages-* with the largest binary
-//     suffix that divides the amount, as "10Gi" or "1000";
+//   - memory, storage, ephemeral-storage and hugepages-* with the largest binary suffix that divides the
+//     amount, as "10Gi";
 //   - everything else in plain digits.
 //
-// [ParseQuantity] returns the same amount, unless it is negative.
+// [ParseQuantity] reads the same amount, unless it is negative.
 func FormatQuantity(typeName string, amount int64) string {
 	amount = sat.Clamp(amount)
 	if amount == 0 {
@@ -301,7 +298,7 @@ func binary(amount int64) string {
 // nothing is how a Vector of zeros and a Limit without bounds print.
 const nothing = "none"
 
-// Mask returns the set of the named types. The error names those that there are not.
+// Mask returns the set of the named types. The error names unknown ones.
 func (s *Schema) Mask(names ...string) (Mask, error) {
 	var m Mask
 	var problems []error
@@ -319,18 +316,17 @@ func (s *Schema) Mask(names ...string) (Mask, error) {
 	return m, nil
 }
 
-// Parse returns the amounts of a text such as "cpu=500m gpu=1 memory=10Gi": types and
-// quantities, as [ParseQuantity] reads them, in any order, apart by blanks. Types that are
-// not named are zero; so are all for "" and "none". All problems are joined in the order
-// of the text. What [Schema.Format] writes reads as the same amounts, unless one is
-// negative or a name has a blank or "=".
+// Parse returns the amounts of a text such as "cpu=500m gpu=1 memory=10Gi": types and quantities, as
+// [ParseQuantity] reads them, in any order, apart by blanks. Other types are zero; so are all for "" and
+// "none". Problems are joined in the order of the text. It reads what [Schema.Format] writes, unless an amount
+// is negative or a name has a blank or "=".
 func (s *Schema) Parse(text string) (Vector, error) {
 	v, _, err := s.parseText(text)
 	return v, err
 }
 
-// ParseLimit is [Schema.Parse] for a Limit: types that the text does not name are not
-// bounded, and "" and "none" bound nothing. It reads what [Schema.FormatLimit] writes.
+// ParseLimit is [Schema.Parse] for a [Limit]: other types are not bounded. It reads what [Schema.FormatLimit]
+// writes.
 func (s *Schema) ParseLimit(text string) (Limit, error) {
 	v, named, err := s.parseText(text)
 	if named == 0 {
@@ -380,9 +376,8 @@ func (s *Schema) read(name, quantity string) (i int, amount int64, err error) {
 	return i, amount, err
 }
 
-// Vector returns amounts by type names, as of a Kubernetes ResourceList, as a Vector of
-// full length; types that are not named are zero. All problems are joined in the order
-// of names.
+// Vector returns amounts by type names, as of a Kubernetes ResourceList; other types are zero. Problems are
+// joined in the order of names.
 func (s *Schema) Vector(amounts map[string]string) (Vector, error) {
 	v := make(Vector, s.Len())
 	if _, err := s.parse(v, amounts); err != nil {
@@ -391,7 +386,7 @@ func (s *Schema) Vector(amounts map[string]string) (Vector, error) {
 	return v, nil
 }
 
-// Limit is [Schema.Vector] for a Limit: types that are not named are not bounded.
+// Limit is [Schema.Vector] for a [Limit]: other types are not bounded.
 func (s *Schema) Limit(bounds map[string]string) (Limit, error) {
 	if len(bounds) == 0 {
 		return Limit{}, nil

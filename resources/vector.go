@@ -10,9 +10,8 @@ import (
 	"github.com/go-preempt/preempt/internal/sat"
 )
 
-// A Vector is an amount of every type, by the positions of a [Schema]. Write one by
-// [Schema.Parse] or [Schema.Vector], for cpu counts in thousandths: Vector{8} of it is 0.008
-// cores. A position beyond its end is zero. Amounts may be negative.
+// A Vector is an amount of every type, by the positions of a [Schema]. Write one by [Schema.Parse]: cpu counts
+// in thousandths. A position beyond its end is zero. Amounts may be negative.
 type Vector []int64
 
 // A Vector is a slice and no map, because the verbs below are the inner loops of
@@ -106,8 +105,7 @@ func Min(dst, x, y Vector) Vector {
 	return dst
 }
 
-// Max sets dst to the larger amount of x and y in every type, and returns it. Max(dst,
-// x, nil) is the positive part of x.
+// Max sets dst to the larger amount of x and y in every type, and returns it.
 func Max(dst, x, y Vector) Vector {
 	if len(x) != len(y) {
 		return finish(dst, x, y, 0, greater)

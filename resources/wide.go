@@ -9,8 +9,7 @@ import (
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
-// Wide is a non-negative amount in 128 bits: a sum of own costs, or work, which is time by
-// weight. It never wraps: what is beyond 128 bits counts as the most there is.
+// Wide is a non-negative amount in 128 bits. It never wraps: what is beyond counts as the most there is.
 type Wide struct {
 	n wide.Uint128
 }
@@ -24,22 +23,22 @@ func (w Wide) Add(x Wide) Wide { return Wide{w.n.AddSat(x.n)} }
 // Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
 func (w Wide) Compare(x Wide) int { return w.n.Cmp(x.n) }
 
-// AddTimes returns the sum with an amount added so many times.
+// AddTimes returns w + v·times.
 func (w Wide) AddTimes(v, times uint64) Wide { return Wide{w.n.AddSat(wide.Mul(v, times))} }
 
-// Times returns so many times the amount.
+// Times returns w·n.
 func (w Wide) Times(n uint64) Wide { return Wide{w.n.MulSat(n)} }
 
 // Len returns how many bits the amount has.
 func (w Wide) Len() int { return w.n.Len() }
 
-// Lsh returns the amount with its bits shifted to the left; none may fall out.
+// Lsh shifts the bits to the left; none may fall out.
 func (w Wide) Lsh(n int) Wide { return Wide{w.n.Lsh(uint(n))} }
 
-// Rsh returns the amount without its lowest bits.
+// Rsh drops the lowest bits.
 func (w Wide) Rsh(n int) Wide { return Wide{w.n.Rsh(uint(n))} }
 
-// Div returns the amount divided by d, rounded down. It panics if d is 0.
+// Div returns w / d, rounded down. It panics if d is 0.
 func (w Wide) Div(d uint64) Wide {
 	quo, _ := w.n.DivMod(d)
 	return Wide{quo}

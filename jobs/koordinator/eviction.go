@@ -22,13 +22,12 @@ const (
 // An Eviction is what to tell a victim.
 type Eviction struct {
 	Task string // its key
-	// Text is for [LabelSoftEviction]: JSON with task, queue (its path), node, priority, job
-	// (if the task is a member of one), preemptor, causes, and way, if the caller said.
+	// Text is for [LabelSoftEviction]: JSON with task, queue (its path), node, priority, job (if any),
+	// preemptor, causes, and way, if the caller said.
 	//
-	// The preemptor has job, application (if any), queue, priority, and members: those for
-	// which the victim makes room on its node, in the order of the job. Causes are, in this
-	// order: node (room on its node), headroom (under the max of a queue), quota (under the
-	// max of an elastic quota), job (too few members would be left).
+	// The preemptor has job, application (if any), queue, priority, and members: those for which the victim
+	// makes room on its node, in order. Causes are, in order: node, headroom (under the max of a queue), quota
+	// (under that of an elastic quota), job (too few members would be left).
 	Text string
 	// Why says it in a sentence, as in
 	//
@@ -56,9 +55,8 @@ type preemptor struct {
 	Members     []string `json:"members,omitempty"`
 }
 
-// Evictions returns what to tell each victim of a plan, by key. The way is that of
-// [Options.Way], or "". The victims must be in the cluster still. The cost is
-// victims·placements.
+// Evictions returns what to tell each victim of a plan, by key; way is that of [Options.Way], or "". The
+// victims must be in the cluster still. The cost is victims·placements.
 func Evictions(p *victims.Plan, c *victims.Cluster, way string) (all []Eviction) {
 	for i := range p.Victims {
 		v := &p.Victims[i]

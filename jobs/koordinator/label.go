@@ -78,12 +78,11 @@ type Intent struct {
 	MayPreempt  bool
 }
 
-// Parse reads the labels and the preemption policy of a member. A member may preempt
-// if its policy is not Never and LabelCanPreempt is not "false", or with
-// DisableDefaultTriggerPreemption is "true". Other labels are ignored.
+// Parse reads the labels and the preemption policy of a member. A member may preempt if its policy is not Never
+// and LabelCanPreempt is not "false", or with DisableDefaultTriggerPreemption is "true".
 //
-// Values other than exactly "true" and "false", and unknown policies, are errors,
-// joined in the order of the constants; the Intent is zero then.
+// Values other than exactly "true" and "false", and unknown policies, are errors, joined in the order of the
+// constants; the Intent is zero then.
 func (o Options) Parse(labels map[string]string, policy string) (Intent, error) {
 	return o.parse(&Labelled{Labels: labels, Policy: policy})
 }
@@ -142,9 +141,8 @@ type Labelled struct {
 	Policy string // preemptionPolicy, or ""
 }
 
-// ParseJob is [Options.Parse] for all members of a job, which must mean the same. The
-// error of a difference names two members. Without members the intent is that of no
-// labels.
+// ParseJob is [Options.Parse] for all members of a job, which must mean the same. The error of a difference
+// names two.
 func (o Options) ParseJob(members []Labelled) (Intent, error) {
 	if len(members) == 0 {
 		return o.Parse(nil, "")

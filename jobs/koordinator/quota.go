@@ -16,24 +16,23 @@ const (
 	preemptibleMax    = "preemptible-max"     // min(min, NR) + P + rem <= max, for preemptible jobs
 )
 
-// An ElasticQuota bounds what jobs of a queue and of those below it may use. The zero value
-// has a min of 0 and no max; a nil one bounds nothing.
+// An ElasticQuota bounds what jobs of a queue and below may use. Zero has a min of 0 and no max; nil bounds
+// nothing.
 type ElasticQuota struct {
 	Min     resources.Limit  // kept for the non-preemptible, and bounds them; undefined is 0
 	Max     resources.Limit  // bounds all; undefined is no bound
-	Waiting resources.Vector // what non-preemptible members that wait in the queue or below it ask for
+	Waiting resources.Vector // asked for by non-preemptible members that wait at or below
 }
 
-// Admit is for [victims.Options].Admit. With U used, N its non-preemptible part, P the rest, NR
-// = N + waiting, and rem what is asked for, in types of which that is positive, a job is
-// admitted if
+// Admit is for [victims.Options.Admit]. With U used, N its non-preemptible part, P the rest, NR = N + waiting,
+// and rem what is asked for, in types of which that is positive, a job is admitted if
 //
 //	non-preemptible-min: N + rem <= min, which no victim changes, and
 //	used-max:            U + rem <= max, for non-preemptible jobs
 //	preemptible-max:     min(min, NR) + P + rem <= max, for others
 //
-// It refuses by the first and the last. Breaches have the withheld min(min, NR) and, as used,
-// N, U or P. They come by formula, then by type; none is for the max beside one for the min.
+// Breaches have the withheld min(min, NR) and, as used, N, U or P. They come by formula, then type; none is for
+// the max beside one for the min.
 func (q *ElasticQuota) Admit(dst resources.Vector, a *victims.Admission) (lacks resources.Vector, refused bool) {
 	dst = dst[:0]
 	if q == nil {
