@@ -40,14 +40,14 @@ type PriorityClass struct {
 	Annotations      map[string]string // others than those of the constants are ignored
 }
 
-// A Class is what a priority class means. The zero Class is that of a task without one.
+// A Class is what a priority class means; zero: no class.
 type Class struct {
 	Priority      int32
 	Policy        Policy // of its tasks as victims
 	OptedOut      bool   // of its tasks: allow-preemption is false
 	NeverPreempts bool   // of its asks
-	// Warnings are what is legal and hardly meant: a policy that protects nobody, then
-	// unknown annotations, by name, that begin as those of a policy do.
+	// Warnings are a policy that protects nobody, then unknown annotations, by name, that begin as those of a
+	// policy do.
 	Warnings []error
 }
 
@@ -62,9 +62,8 @@ var (
 	errIdle   = errors.New("the policy protects nobody") // that runs at the priority of its class
 )
 
-// Parse reads a priority class. The error names the class, the annotation (the minimum
-// first) and its text; [errors.Unwrap] gives what is wrong without them. The Class is zero
-// then. An empty annotation is malformed.
+// Parse reads a priority class. The error names the class, the annotation (the minimum first) and its text;
+// errors.Unwrap gives what is wrong alone. The Class is zero then. An empty annotation is malformed.
 func Parse(c PriorityClass) (Class, error) {
 	class := Class{Priority: c.Value, NeverPreempts: c.PreemptionPolicy == policyNever}
 	class.Policy.MinimumPreemptablePriority = defaultMinimum(c.Value)
@@ -151,14 +150,11 @@ func (c *Class) idle(as *PriorityClass) error {
 	return nil
 }
 
-// A Policy says which preemptors spare tasks of a class, and for how long. The zero Policy
-// protects nobody.
+// A Policy says which preemptors spare tasks, and for how long. The zero Policy protects nobody.
 type Policy struct {
-	// MinimumPreemptablePriority is the least raw priority of a preemptor that need not
-	// spare them.
+	// MinimumPreemptablePriority is the least raw priority of a preemptor that need not spare them.
 	MinimumPreemptablePriority int32
-	// Seconds is how long others spare a task, since it was scheduled: 0 not at all,
-	// negative for ever.
+	// Seconds is how long others spare a task, since it was scheduled: 0 not at all, negative for ever.
 	Seconds int64
 }
 
@@ -174,9 +170,8 @@ func defaultMinimum(value int32) int32 {
 // mostSeconds is the largest number of seconds that a time.Duration holds.
 const mostSeconds = math.MaxInt64 / int64(time.Second)
 
-// Until reports whether a task that was scheduled at an instant (zero: not yet) is spared by
-// a preemptor of a raw priority, and until when; zero is for ever. That may be past: at
-// the end itself, and after it, the task can be taken.
+// Until reports whether a task that was scheduled at an instant (zero: not yet) is spared by a preemptor of a
+// raw priority, and until when; zero is for ever. At the end itself, which may be past, the task can be taken.
 func (p Policy) Until(scheduled time.Time, preemptor int32) (until time.Time, exempt bool) {
 	switch {
 	case p.Seconds == 0, preemptor >= p.MinimumPreemptablePriority, !scheduled.After(time.Time{}):
@@ -191,8 +186,8 @@ func (p Policy) Until(scheduled time.Time, preemptor int32) (until time.Time, ex
 	return until, true // not the zero time, for it is after scheduled
 }
 
-// String returns the policy as in "tolerates priorities below 10000 for 600s", "...
-// for ever" or "tolerates nobody".
+// String returns the policy as in "tolerates priorities below 10000 for 600s", "... for ever" or "tolerates
+// nobody".
 func (p Policy) String() string {
 	switch {
 	case p.Seconds == 0:

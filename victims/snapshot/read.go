@@ -9,11 +9,11 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Document is a scenario document that was read. Several goroutines may run it.
+// A Document is a scenario document. Several goroutines may run it.
 type Document struct{ doc *scenario.Document }
 
-// Parse reads a document. The name of the file is for messages only. Errors name file,
-// place and value, as of unknown fields and names; up to a hundred are joined.
+// Parse reads a document; the name of the file is for messages. Errors name file, place and value; up to a
+// hundred are joined.
 func Parse(file string, text []byte) (*Document, error) {
 	doc, err := scenario.Parse(file, text)
 	if err != nil {
@@ -35,16 +35,15 @@ type Run struct {
 	Report []byte           // the result document of examples/plan
 }
 
-// A Step is a request that was carried out, in order. Of an ask, a quota and a job at most
-// one is there.
+// A Step is a request that was carried out: an ask, a quota or a job.
 type Step struct {
 	Ask   *victims.Decision
 	Quota *victims.Decision
 	Job   *victims.Decision
 }
 
-// Run builds the cluster and carries the requests out in order. Errors are what shows
-// only here, such as bounds that contradict each other.
+// Run builds the cluster and carries the requests out in order. Errors show only here, such as bounds that
+// contradict each other.
 func (d *Document) Run() (*Run, error) {
 	done, err := d.doc.Run()
 	if err != nil {

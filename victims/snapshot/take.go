@@ -22,8 +22,7 @@ type Scene struct {
 	Name string // of the document; "" is "snapshot"
 	Note string // for people
 
-	// Planner has the cluster and the options, Moves too, which a planner of package jobs takes.
-	// Its functions are asked, also where those may run who move.
+	// Planner has the cluster and the options, Moves too. Its functions are asked.
 	Planner *victims.Planner
 	Now     time.Time
 	Asks    []victims.Ask // each is decided on the cluster as it is
@@ -38,22 +37,21 @@ type Scene struct {
 	Enforcer *quota.Enforcer
 	Enforce  []queue.ID // queues that are to come within their max; each is decided like an ask
 
-	// Ends says when a task is expected to end; nil: nobody knows. No decision heeds it.
+	// Ends says when a task is expected to end, for people.
 	Ends func(victims.TaskID) (end time.Time, known bool)
 }
 
 // ErrText is the kind of error of a key or a name that JSON cannot hold.
 var ErrText = errors.New("not valid UTF-8")
 
-// Take writes a scene as a document: JSON, with equal bytes for equal scenes. It returns, too,
-// what the document cannot say, a line each for people. Each begins with what it is about:
-// compare, predicate, steps, interval, exempt, closed, usage, pending, job, required-node,
-// minimum, own-leaf, enforced, admit, waiting or move.
+// Take writes a scene as a document, with equal bytes for equal scenes, and returns what it cannot say, a line
+// each. Each line begins with what it is about: compare, predicate, steps, interval, exempt, closed, usage,
+// pending, job, required-node, minimum, own-leaf, enforced, admit, waiting or move.
 //
-// Errors are names that JSON cannot hold ([ErrText]), and asks or instants that no document can
-// have. It panics without a planner or cluster, or if clusters differ. Per ask and job it calls
-// Filter and Blockers for each node, and Exempt for each task; Filter per class of those who
-// may move, and Blockers per task of them, for each node, too.
+// Errors are names that JSON cannot hold ([ErrText]), and asks or instants that no document can have. It panics
+// without a planner or cluster, or if clusters differ. Per ask and job it calls Filter and Blockers for each
+// node, and Exempt for each task; Filter per class of those who may move, and Blockers per task of them, for
+// each node, too.
 func Take(s *Scene) (text []byte, unsaid []string, err error) {
 	if s.Planner == nil || s.Planner.Cluster == nil {
 		panic("snapshot: Take without a planner that has a cluster")
