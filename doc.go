@@ -16,8 +16,8 @@
 //	quota          enforcing a max that was lowered
 //	jobs           all-or-nothing plans for whole jobs; who moves instead of stopping; what waits
 //
-// Package jobs/koordinator reads Koordinator's labels, victims/snapshot writes what a
-// planner sees as one file, and victims/preempttest tests your callbacks.
+// jobs/koordinator reads Koordinator's labels, victims/snapshot writes what a planner sees as
+// one file, and victims/preempttest tests your callbacks.
 //
 // # The model
 //
@@ -30,24 +30,22 @@
 // An ask is a task without a node. With a place promised it holds a grant, which counts
 // as usage of queue and node until the ask starts.
 //
-// For each resource type that an ask wants, one guarantee counts: that of the closest
-// queue, from the ask's own up to the root, that has one. That queue governs the ask in
-// that type. An ask may preempt while all queues that govern it are under their
+// In each type that an ask wants, the closest queue with a guarantee, from the ask's own up to
+// the root, governs it. An ask may preempt while all queues that govern it are under their
 // guarantees. It takes from queues that are over theirs.
 //
 // # What the caller does
 //
 //  1. Describe the resource types once ([resources.NewSchema]) and the queues
 //     ([queue.New]). Make a cluster of them ([victims.NewCluster]).
-//  2. Tell the cluster as nodes and tasks come, change and go, in any order. If
-//     events may have been missed, say what there is ([victims.Cluster.Sync]), or what runs
-//     on a node ([victims.Cluster.SyncNode]).
+//  2. Tell the cluster as nodes and tasks come, change and go, in any order. If you may have
+//     missed events, call [victims.Cluster.Sync], or [victims.Cluster.SyncNode] for a node.
 //  3. Call [jobs.Planner.Decide] for an ask that waits, with the time; or
 //     [jobs.Planner.DecideAll] for several, which share their victims then.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.
 //  5. If victims do not stop in time, or the ask is gone, have them run on
 //     ([victims.Cluster.Cancel]); if a stop cannot be taken back, give up the grant only
-//     ([victims.Cluster.Drop]). [victims.Cluster.Grants] says who waits for whom since when.
+//     ([victims.Cluster.Drop]).
 //  6. Decide a refused ask again when something happens that its [victims.Help] names.
 //
 // The loop, without its errors:
@@ -75,24 +73,19 @@
 //	// As victims go: cluster.StartReady(now, nil) starts whoever has room, jobs as a
 //	// whole. Or decide an ask again: it is refused, InFlight, until it fits.
 //
-// A jobs.Pending holds asks and jobs that wait, and decides those for which that may help. The
-// program examples/minischeduler does all of it, with quotas. To begin beside a live scheduler
-// see docs/beside-a-live-scheduler.md; when nodes fail and victims are slow,
-// docs/production.md; to share over several clusters see
-// docs/several-clusters.md.
+// A jobs.Pending holds what waits, and decides those for which that may help. The program
+// examples/minischeduler does all of it, with quotas. See docs/beside-a-live-scheduler.md,
+// docs/production.md when nodes fail and victims are slow, and docs/several-clusters.md.
 //
 // # What no compiler sees
 //
 // The library cannot check these duties:
 //
 //   - Apply first, stop afterwards. If Apply fails, nobody must stop.
-//   - One goroutine changes a cluster, alone. While nobody does, any number may read
-//     it, and decide over it with a planner each.
-//   - A plan is for one cluster at one version, or the original of its clone. If that has
-//     changed, decide again. Keep keys and names of tasks, nodes and queues, not their
-//     numbers.
-//   - Before you place a task by other means than a plan, ask
-//     [victims.Cluster.Admits].
+//   - One goroutine changes a cluster, alone. While nobody does, any number may read it.
+//   - A plan is for one version of a cluster. Decide again if it has changed. Keep keys and
+//     names, not numbers.
+//   - Before you place a task without a plan, ask [victims.Cluster.Admits].
 //   - Tell the cluster everything that runs, and what leaves. Plans give away the room of
 //     unknown tasks, and stop more tasks if a leaving one is not marked.
 //   - If you use an interval, set LastAttempt of an ask after each plan or refusal.
@@ -100,9 +93,8 @@
 //   - Use one clock that does not run back, and one instant for all decisions of a round.
 //   - A key names one task or ask at a time.
 //   - Each call overwrites the result that you pass. Copy what you keep.
-//   - A callback must give the same answer to the same question during a decision, and
-//     must not change the cluster. Questions that have a Cluster are about that one: a copy,
-//     if several asks or moves are tried.
+//   - A callback must answer the same question alike during a decision, and must not change
+//     the cluster. It is about the Cluster of its question, which may be a copy.
 //
 // # How to model it
 //
@@ -122,17 +114,15 @@
 // Checkpoints: [victims.Cluster.SetCheckpoint]. What a task is worth to you:
 // [victims.Cluster.SetCost].
 //
-// Gangs: to place one use package jobs; it keeps its minimum then. Of a gang that you have
-// placed yourself name the job in its tasks, and say by [victims.Cluster.SetMinMembers] how
-// many members it needs (DESIGN.md, Whole gangs).
+// Gangs: package jobs. Of one that you have placed yourself name the job in its tasks, and say
+// by [victims.Cluster.SetMinMembers] how many members it needs (DESIGN.md, Whole gangs).
 //
 // Elastic gangs: leave them in jobs.Pending, which adds members as room comes.
 //
 // Least running times: Exempt, or package toleration.
 //
-// Preemption inside one queue: [queue.WithinQueue]. One leaf, no guarantees and strict
-// priority are what Kubernetes has. Inside a tenant whose leaves have no guarantees:
-// [queue.Branch] by priority; shares of the tenant's guarantee among equals.
+// Preemption inside one queue: [queue.WithinQueue]. One leaf, no guarantees and strict priority
+// are what Kubernetes has.
 //
 // Pools of nodes: a filter if asks choose between them, a resource type each if queues
 // are guaranteed amounts of them, a cluster each if they share nothing.
@@ -143,9 +133,8 @@
 // Generous guarantees of cpu and memory that keep gpus from coming back:
 // [victims.Options].Scarce, of the types that [queue.Scarce] finds (DESIGN.md, Scarce types).
 //
-// Weights instead of guarantees: [queue.FairShares] become the guarantees of leaves
-// ([victims.Cluster.SetGuarantees]). Divide again when work comes or goes, not when a
-// plan is made (DESIGN.md, Fair shares).
+// Weights instead of guarantees: [queue.FairShares]. Divide again when work comes or goes, not
+// when a plan is made (DESIGN.md, Fair shares).
 //
 // # What to persist
 //
@@ -213,14 +202,10 @@
 // Not promised before version 1: the API, and which of equally good plans is chosen if
 // none is proven.
 //
-// # Costs
+// # Costs and words
 //
-// Each function says what it costs; DESIGN.md, Errors and limits, has a table, and
-// bench/README.md has measurements.
-//
-// # Words
-//
-// docs/words.md says what they mean, docs/coming-from.md what others call these things.
+// DESIGN.md, Errors and limits, has a table of costs, bench/README.md measurements. docs/words.md
+// says what words mean, docs/coming-from.md what others call these things.
 //
 // # What is not here, on purpose
 //

@@ -30,18 +30,14 @@ type Auditor struct {
 
 // Audit appends to dst what is wrong at the instant now with decision d for the cluster before it is applied,
 // and returns dst. It never panics. Of a plan of another scheduler write the ask, the places (member and node)
-// and the victims (row and key). A refusal has nothing to judge.
+// and the victims (row and key).
 //
-// It judges ask, places and tasks, not version, cost or proof. Of a plan without victims, or for an ask that
-// holds a grant, it judges room and blockers alone. For law 1 it tries to spare each opted-out victim, and to
-// take one other task in its place: of a lone ask, or a gang of one, if opted-out victims come first in Levels.
-// With ByPriority or Admit an ask without members is a gang of one, unless it requires a node.
+// It judges ask, places and tasks, not version, cost or proof; without victims, or for an ask that holds a
+// grant, room and blockers alone. For law 1 it tries to spare each opted-out victim, and to take one other task
+// in its place: of a lone ask, or a gang of one, if opted-out victims come first in Levels.
 //
 // Judge the next of several decisions for a clone, after [Cluster.ApplyAll]. Asks that share a plan are held to
-// law 4 in their order.
-//
-// Of a queue over its max it judges queue, max, amounts, outcome, victims and parts, by NeverOvershoot and
-// Enforced.
+// law 4 in their order. Of a queue over its max it judges queue, max, amounts, outcome, victims and parts.
 //
 // The order of violations is fixed; see DESIGN.md, Explanations and audits. The cost is linear in nodes,
 // queues·types and victims·depth·types, and in tasks with Admit. Each opted-out victim adds tasks·depth·types.

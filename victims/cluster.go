@@ -451,9 +451,9 @@ func (a *Ask) task(node NodeID) Task {
 	}
 }
 
-// Admits reports whether a task of a size and leaf may be placed on a node now, without a plan: it fits what is
-// free and every max above, without what is granted or leaving. It ignores if the node is schedulable or
-// reserved. A queue that is no leaf, or a closed node, admits nothing. The cost is depth·types.
+// Admits reports whether a task may be placed on a node now, without a plan: it fits what is free and every max
+// above, without what is granted or leaving. It ignores if the node is schedulable or reserved. A queue that is
+// no leaf, or a closed node, admits nothing. The cost is depth·types.
 func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
 	// What is no size or no leaf has no room anywhere: a question is no error.
 	if x.nodeOf(node).closed() || x.checkLeaf(leaf) != nil || x.checkSize(size) != nil {
@@ -560,8 +560,7 @@ type Listing struct {
 // other nodes stay.
 //
 // After a crash: Load; Sync; requeue what Removed names, unless it ended; stop again what is [Cluster.Marked].
-// Room of tasks that it cannot take is kept as by [Cluster.SyncNode]. Errors are those of nodes, budgets and
-// minimums. The cost is one change per task, node and budget.
+// Errors are those of nodes, budgets and minimums. The cost is one change per task, node and budget.
 func (c *Cluster) Sync(l Listing) (Synced, error) {
 	c.made()
 	if err := c.checkListing(&l); err != nil {

@@ -62,16 +62,15 @@ func (d *Decision) Change() Change {
 	return ch
 }
 
-// Apply carries a decision out: it marks victims and movers as preempting, takes them off their budgets, and
-// grants asks and movers their nodes, beside grants that an ask has. Grants count as usage until
-// [Cluster.Start], [Cluster.Cancel] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask]. A job keeps its
-// minimum until its last task has gone, unless [Cluster.SetMinMembers] says another one. If nothing is new, not
-// even the version changes.
+// Apply marks a decision's victims and movers as preempting, takes them off their budgets, and grants asks and
+// movers their nodes. Grants count as usage until [Cluster.Start], [Cluster.Cancel] or [Cluster.Drop]; victims
+// stay until [Cluster.RemoveTask]. A job keeps its minimum until its last task has gone, unless
+// [Cluster.SetMinMembers] says another one. If nothing is new the version stays.
 //
 // Errors wrap [ErrState] for a refusal, [ErrStale] for a decision of another version or cluster, and
 // [ErrDuplicate] for a job with the name of an ask while one of them holds grants. Others are a victim or mover
 // that does not run or is named twice, an ask that cannot have its node, and a minimum out of range. Whether a
-// decision is lawful is not asked; see [Auditor].
+// decision is lawful is not asked.
 func (c *Cluster) Apply(d *Decision) error { return c.ApplyChange(d.Change()) }
 
 // ApplyAll carries decisions out one after another, all or none: those of jobs.Planner.DecideAll, or each made

@@ -468,10 +468,9 @@ type Refusal struct {
 	// Queue and Type of over-max, over-guarantee or headroom-inside.
 	Queue queue.ID
 	Type  int
-	// ProtectedBy is who is not under its guarantee, of over-guarantee, beside another reason or not. Of the
-	// count "guarantee" it is the first queue in tree order, and there the first type, that by itself keeps a
-	// task or its job; for a job without a plan also one that cannot give all of its own. The count comes
-	// first, after [Decision.Count].
+	// ProtectedBy is who is not under its guarantee, of over-guarantee. Of the count "guarantee", after
+	// [Decision.Count], it is the first queue in tree order, and there the first type, that by itself keeps a
+	// task or its job; for a job without a plan also one that cannot give all of its own.
 	ProtectedBy Protector
 	// NeedsVictims is, of max-victims, how many there would be without the cap.
 	NeedsVictims int
@@ -497,15 +496,15 @@ type Refusal struct {
 	Scarce []string
 	// WaitsFor has the keys of tasks that a lone ask in flight waits for, sorted.
 	WaitsFor []string
-	// Closest is the node that lacks the least for a lone ask without all its candidates, by dominant share of
-	// the cluster, then node order; Lacks is what. They and Scarce need [Decision.Count].
+	// Closest lacks the least for a lone ask without all its candidates, by dominant share of the cluster,
+	// then node order; Lacks is what. They and Scarce need [Decision.Count].
 	Closest NodeID
 	Lacks   resources.Vector
 
 	// Breaches keep a gang out, of quota-min or quota-max, the leaf's first.
 	Breaches []Breach
-	// Placeable of the Wanted members have a plan, and one more would not. Two more might, for law 2 counts
-	// what arrives. It and the domain need [Decision.Count].
+	// Placeable of the Wanted members have a plan, and one more would not. It and the domain need
+	// [Decision.Count].
 	Placeable, Wanted int
 	// Domain is the one with room for the most members without all candidates, the largest first; ties by node
 	// order. DomainRoom is how many, DomainLacks what the others ask for.
@@ -637,9 +636,8 @@ func falseFirst(a, b bool) int {
 	return +1
 }
 
-// An Admission asks a function of the caller if a queue takes in what is asked for, by quotas that the tree
-// does not have. The function must depend on the question alone, and change only Breaches. If it admits, it
-// must with less in Used, too.
+// An Admission asks a function of the caller if a queue takes in what is asked for. The function must depend on
+// the question alone, and change only Breaches. If it admits, it must with less in Used, too.
 type Admission struct {
 	Queue          string           // its path
 	Wants          resources.Vector // the sum of what is to have a place

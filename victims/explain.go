@@ -24,7 +24,7 @@ type Explanation struct {
 	Queues   []QueueFinding // in tree order
 	Nodes    []NodeFinding  // in node order
 	Tasks    []TaskFinding  // by key; without grants
-	// Relaxed has, for a refusal, every single rule without which it would not be one: rules in the order of
+	// Relaxed has, for a refusal, every single rule without which it would not be one: in the order of
 	// DESIGN.md, Explanations and audits, then queues, nodes or keys. It is empty for an ask that holds a
 	// grant.
 	Relaxed []RelaxationFinding
@@ -70,10 +70,9 @@ type TaskFinding struct {
 }
 
 // Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which
-// single rule, relaxed, would give a place.
-//
-// It looks at every task and node, searches nodes that come close ([NodeFinding.ByBound]) within the Steps of
-// one decision, and decides a refusal again for every rule that may matter.
+// single rule, relaxed, would give a place. It looks at every task and node, searches nodes that come close
+// ([NodeFinding.ByBound]) within the Steps of one decision, and decides a refusal again for every rule that may
+// matter.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err

@@ -39,8 +39,8 @@ type NodeFinding struct {
 	Node NodeID
 	// Verdict is a stable word; DESIGN.md, Explanations and audits, lists them.
 	Verdict string
-	// Short is what the node lacks once what is leaving has gone, or now for a granted place; Lacks is that
-	// without all its candidates.
+	// Short is what the node lacks once what is leaving has gone, or now for a granted place; Lacks, without
+	// all its candidates.
 	Short, Lacks resources.Vector
 	// Cost is that of its cheapest plan, for the verdicts chosen, costlier, withheld, and predicate with
 	// victims.

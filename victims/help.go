@@ -14,9 +14,7 @@ import (
 )
 
 // A Help says what would help a refused ask. Until something of it happens, the answer stays a refusal; it need
-// not be enough. See DESIGN.md, What would help.
-//
-// [Help.Worth] tells by amounts whether to decide again. Or decide again after these events:
+// not be enough. [Help.Worth] tells by amounts whether to decide again. Or decide again after these events:
 //
 //   - a task or grant goes, shrinks or is told to stop: [Help.IfLess];
 //   - one comes, grows, starts, or may stay: [Help.IfMore]. One that moves goes and comes;

@@ -22,41 +22,39 @@ import (
 // arguments only, and must not keep or change these.
 type Options struct {
 	// WithinQueue lets lower tasks of the own queue, or branch, make room if there is no other plan:
-	// [queue.Met] or [queue.Branch]. With ByPriority they may go in any case, and it says what law 2 means. It
-	// is for leaves of which no queue of the path says it.
+	// [queue.Met] or [queue.Branch]. With ByPriority they always may, and it says what law 2 means. A word of
+	// the queues comes first.
 	WithinQueue queue.WithinQueue
-	// Scarce are the types whose guarantees count for asks and gangs. nil: all. The empty mask: none, so law 4
-	// entitles nobody. Compute it by [queue.Scarce], anew if demand changes. An unknown type wraps
+	// Scarce are the types whose guarantees count for asks and gangs: by [queue.Scarce], anew if demand
+	// changes. nil: all. The empty mask: none, so law 4 entitles nobody. An unknown type wraps
 	// [queue.ErrConfig].
 	Scarce *resources.Mask
 	// StrictPriority spares tasks of equal effective priority, as Kubernetes does.
 	StrictPriority bool
 	// ByPriority lets gangs take from strictly lower priority, also in their own queue (by raw priority),
-	// without a guarantee: guarantees only protect; delays and intervals do not count. Use it for
-	// Koordinator's elastic quotas, or without guarantees. False: if members asked one after another, the
-	// largest last, the queue would still be under its guarantee at the last, type by type (law 4). See
-	// DESIGN.md, Jobs: laws.
+	// without a guarantee: guarantees only protect; delays and intervals do not count. False: if members asked
+	// one after another, the largest last, the queue would still be under its guarantee at the last, type by
+	// type (law 4). See DESIGN.md, Jobs: laws.
 	ByPriority bool
-	// VictimsOnNode keeps victims to the nodes of the plan, also those for room under a max, but for members
-	// of their jobs. Then every node is searched if such room is short.
+	// VictimsOnNode keeps victims, but for members of their jobs, to the nodes of the plan, also if room under
+	// a max is short.
 	VictimsOnNode bool
 	// TakeOwnApplication lets asks that require their node take tasks of their own application there.
 	TakeOwnApplication bool
-	// MaxVictims caps the running tasks that one plan stops; 0: no cap. If every plan has more the reason is
-	// max-victims. It bounds no moves and no quotas; of asks decided together each part.
+	// MaxVictims caps the running tasks that one plan stops; 0: no cap. It bounds no moves and no quotas; of
+	// asks decided together each part.
 	MaxVictims int
 	// RetryInterval must pass between two attempts; see Ask.LastAttempt.
 	RetryInterval time.Duration
 
 	// Filter says whether those of a class may run on a node, whoever else is there. It is asked once per
-	// class, node and decision. If it refuses for some time only it sets Until. Tasks on refused nodes may
-	// still make headroom. nil: every node.
+	// class, node and decision. Tasks on refused nodes may still make headroom. nil: every node.
 	Filter func(q *Question) bool
 	// Exempt spares a task until an instant; zero: for ever. An end not after now is over, and must not come
 	// back.
 	Exempt func(q *Question) (until time.Time, exempt bool)
-	// Blockers appends to dst the tasks on a node that must go whatever the amounts: they hold a host port, or
-	// a device. Every law holds for them. One that leaves is waited for; a grant rules the node out.
+	// Blockers appends to dst the tasks on a node that must go whatever the amounts. Every law holds for them.
+	// One that leaves is waited for; a grant rules the node out.
 	Blockers func(dst []TaskID, q *Question) []TaskID
 	// Predicate may refuse a node, given victims and members before. If it accepts victims it must accept
 	// more. The best plan comes first; a lone ask asks at most twice per node and once per victim given back
@@ -69,10 +67,9 @@ type Options struct {
 	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
 
 	// Moves lets Movable tasks start again on another node, if that is cheaper or the only way. Guarantees and
-	// opting out do not keep a task from it; fences, priorities (also in the own queue, of equals too),
-	// applications, exemptions and hard budgets do. Members of a gang move together, and share domains as
-	// narrow as before. Package jobs does it, for one ask at a time; [Planner] and several asks together
-	// refuse it. See DESIGN.md, Moves.
+	// opting out do not keep a task from it; all else does, priorities also in the own queue, of equals too.
+	// Package jobs does it, for one ask at a time; [Planner] and several asks together refuse it. See
+	// DESIGN.md, Moves.
 	Moves Moves
 	// MaxMoved refuses plans that move more than so many times what is asked for, in an asked type; 0: no
 	// bound.
@@ -85,19 +82,19 @@ type Options struct {
 	// below give nothing.
 	Enforced func(queue.ID) bool
 
-	// Steps bounds the searches of a call; a million take a few milliseconds. Proof says if they were too few.
-	// More may be taken to find a first plan, or to avoid opted-out victims. 0 means [DefaultSteps], from
-	// which on twice as many never give a dearer answer. For a gang it is 3 times what its members take in
-	// turn, at least some 50 ms, or DefaultSteps for each member (DESIGN.md, Jobs: plans). With Moves it is 10
-	// times what the decision takes without, at least DefaultSteps more.
+	// Steps bounds the searches of a call; a million take a few milliseconds. More may be taken to find a
+	// first plan, or to avoid opted-out victims. 0 means [DefaultSteps], from which on twice as many never
+	// give a dearer answer. For a gang it is 3 times what its members take in turn, at least some 50 ms, or
+	// DefaultSteps for each member (DESIGN.md, Jobs: plans). With Moves it is 10 times what the decision takes
+	// without, at least DefaultSteps more.
 	Steps int64
 	// Stop ends a decision early once it returns true, as it must from then on. It is asked every 1,000 steps
 	// or so. The answer is lawful and unproven.
 	Stop func() bool
 	// Levels say what decides between plans, the most important first: words of [DefaultLevels], which nil
-	// stands for, and "preemptions". Others do not count, except the number of victims: unless named it stands
-	// right before the first sum, or last. Ties go by penalty, node order and keys. Law 1 is as strong as the
-	// place of "opted-out". Of gangs they choose among the plans that are met, and nothing is proven.
+	// stands for, and "preemptions". Others do not count, but victims right before the first sum, or last.
+	// Ties go by penalty, node order and keys. Law 1 is as strong as the place of "opted-out". Of gangs they
+	// choose among plans that are met; nothing is proven.
 	Levels []string
 	// Compare replaces Levels. It must be a strict weak order in which no set is cheaper than a part of it, or
 	// than no victims. Every node is searched.
