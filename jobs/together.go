@@ -43,23 +43,22 @@ func undo(c *victims.Cluster, n int) {
 // DecideAll decides several asks at the instant now, so that they share victims. It serves them in their order:
 // an ask is refused if there is no room beside those before it. It returns dst, overwritten: a decision for
 // each plan and for each refusal, in the order of the first ask of each, each for the cluster with those before
-// it applied. Carry them out by [victims.Cluster.ApplyAll].
+// it applied; see [victims.Cluster.ApplyAll].
 //
 // Asks share a plan if they follow each other and have the same queue, application, job, priority, types and
-// right to preempt. Its decision has them as members of its Ask and in SharedBy, and cost and proof of all its
-// victims together. An ask that needs tasks of its own leaf has a plan of its own. Each ask must trigger as if
-// those before it had their places (law 4), unless ByPriority is set. See DESIGN.md, Jobs: together.
+// right to preempt. It has them as members of its Ask and in SharedBy, with cost and proof of all its victims.
+// An ask that needs tasks of its own leaf has a plan of its own. Each ask must trigger as if those before it
+// had their places (law 4), unless ByPriority is set. See DESIGN.md, Jobs: together.
 //
-// It never costs more, down to the sum of priorities, than the same asks decided and applied in turn, if these
-// serve the same asks and nobody takes from its own leaf or branch.
+// It never costs more, down to the sum of priorities, than the same asks in turn, if these serve the same asks
+// and nobody takes from its own leaf or branch.
 //
-// Predicate is told a job whose members are the asks. An ask that holds a grant is refused, InFlight. Functions
-// see what is decided before an ask in the Cluster of their question, a copy.
+// An ask that holds a grant is refused, InFlight. Functions see what is decided before an ask in the Cluster of
+// their question, a copy; Predicate is told a job whose members are the asks.
 //
 // Steps bound the whole call: each ask by itself gets its part of a quarter. 0 means 3 times what the asks take
-// one by one, at least JointSteps. The Steps of the first decision are those of the call, and others have none.
-// If too little is left for a shared plan, asks have plans of their own; once Stop returns true each is decided
-// in haste.
+// one by one, at least JointSteps. The first decision has the Steps of the call. If too little is left for a
+// shared plan, asks have plans of their own; once Stop returns true each is decided in haste.
 //
 // Errors are those of [Planner.Decide], a key twice (ErrDuplicate), the option Moves, and an ask that is a gang
 // or requires a node (ErrState). Then nothing is returned. The cost is at most three times that of the asks one

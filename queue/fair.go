@@ -17,11 +17,10 @@ import (
 )
 
 // FairShares divides a capacity among queues by demand, guarantees and weights (property fair.weight). The zero
-// value is ready; memory is reused.
+// value is ready.
 //
 // Divide by a tree with the guarantees of the configuration, and set the shares in the tree of the cluster. Let
-// demand count all that runs, waits or was stopped for others: then victims that come back change no share. See
-// DESIGN.md, Fair shares.
+// demand count all that runs, waits or was stopped for others. See DESIGN.md, Fair shares.
 type FairShares struct {
 	tree   *Tree          // of the last Divide
 	types  resources.Mask // of its capacity
@@ -108,9 +107,9 @@ func (f *FairShares) Guarantee(q ID) resources.Limit {
 	return resources.Limit{Value: row, Defined: f.scarce}
 }
 
-// SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee]. t is another tree of the same
-// queues and types; the divided tree itself panics. Errors are a tree of a cluster (ErrReadOnly), and a share
-// above what t allows. The cost is queues·types.
+// SetGuarantees sets the guarantee of every queue of t, another tree of the same queues and types, to
+// [FairShares.Guarantee]. The divided tree itself panics. Errors are a tree of a cluster (ErrReadOnly), and a
+// share above what t allows. The cost is queues·types.
 func (f *FairShares) SetGuarantees(t *Tree) error {
 	switch {
 	case f.tree == nil:

@@ -335,8 +335,8 @@ func (v *Violation) finding() finding.Finding {
 	return f
 }
 
-// Cost returns what a plan costs at the instant now, whatever cost it states. It is 0 if nothing can be judged,
-// and of a queue over its max.
+// Cost returns what a plan costs at the instant now. It is 0 if nothing can be judged, and of a queue over its
+// max.
 func (a *Auditor) Cost(d *Decision, now time.Time) (c Cost) {
 	if d.Outcome == Refused || d.enforces() || len(a.state(nil, d, now)) > 0 {
 		return c

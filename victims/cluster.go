@@ -17,9 +17,9 @@ import (
 
 // A Cluster indexes queues, nodes and tasks for decisions.
 //
-// An error changes nothing. A key or name that is not there wraps [ErrUnknown], a bad amount, and a time
-// outside of 1678 to 2261 that is not zero, [ErrAmount] or [ErrRange]. An ID that the cluster does not have
-// panics. Do not change views, nor keep them over a change.
+// An error changes nothing. An unknown key or name wraps [ErrUnknown], a bad amount, and a time outside of 1678
+// to 2261 that is not zero, [ErrAmount] or [ErrRange]. An unknown ID panics. Do not change views, nor keep them
+// over a change.
 //
 // One goroutine may change a cluster while no other uses it. Else any number may read it, and decide with a
 // planner each. The zero Cluster can only be copied into.
@@ -86,8 +86,7 @@ func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 }
 
 // SetTree replaces the queues by another tree, which the cluster takes over. Queues and types of the same path
-// and name are the same. Rows, marks, grants and budgets stay. Look up the queue IDs of kept asks and tasks
-// again.
+// and name are the same; all else stays. Look up the queue IDs of kept asks and tasks again.
 //
 // Errors are used leaves that are none any more (ErrQueue), a type that the tree lacks (queue.ErrConfig), usage
 // in the tree (ErrState), and a tree of another cluster (queue.ErrReadOnly). The cost is linear in tasks, nodes
@@ -276,8 +275,8 @@ func (c *Cluster) UpdateNode(n *Node) error {
 	return nil
 }
 
-// An Orphan is an ask, or a member of a job, whose grant has gone with its node. Decide again for who lost a
-// place; other grants stay. Or give up by [Cluster.Drop].
+// An Orphan is an ask, or a member of a job, whose grant has gone with its node. Decide again, or give up by
+// [Cluster.Drop].
 type Orphan struct {
 	Ask    string // the key of the ask, or the name of the job
 	Member string // its key; "" for a lone ask
@@ -497,10 +496,9 @@ type Synced struct {
 }
 
 // SyncNode makes the tasks of a node exactly these, each as by [Cluster.SetTask]; it ignores their Node and
-// NodeName. Tasks that are not listed are removed; grants stay. An unknown node becomes a closed one.
-//
-// The room of tasks that it cannot take stays taken until the next sync; if a size is bad, the node is closed.
-// Errors are an empty name, and more than 2147483647 nodes. The cost is one change per task.
+// NodeName. Others are removed; grants stay. An unknown node becomes a closed one. The room of tasks that it
+// cannot take stays taken until the next sync; if a size is bad, the node is closed. Errors are an empty name,
+// and more than 2147483647 nodes. The cost is one change per task.
 func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.made()
 	if node == "" {

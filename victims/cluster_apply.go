@@ -333,8 +333,7 @@ func (c *Cluster) takeBack(to lengths) {
 }
 
 // A Version identifies a state of a cluster. Every change gives a new one, Undo brings the old one back, and a
-// clone has its original's until either changes. The zero Version belongs to no cluster. See DESIGN.md,
-// Identity.
+// clone has its original's until either changes. Zero belongs to no cluster. See DESIGN.md, Identity.
 type Version struct {
 	line   *line
 	number uint64

@@ -138,9 +138,9 @@ func (c *Cluster) Reserve(a *Ask, node NodeID, now time.Time) (TaskID, error) {
 // Start turns all grants of an ask or a job into running tasks, scheduled now: all or none. On each node they
 // must fit what is free together, without grants given there later; and every max with all of them. Victims
 // taken as blockers or for an allowance, and tasks that move to its place, must have gone. Of a job enough
-// members must run or hold a grant; to start a member anyhow use [Cluster.SetTask].
+// members must run or hold a grant; to start one anyhow use [Cluster.SetTask].
 //
-// If it must wait the error wraps [ErrRoom] and names what for. Blockers and Predicate are not asked. The cost
+// If it must wait the error wraps [ErrRoom] and says for what. Blockers and Predicate are not asked. The cost
 // is linear in the tasks of its nodes. See DESIGN.md, Grants.
 func (c *Cluster) Start(ask string, now time.Time) error {
 	row, ok := c.askIDs[ask]
@@ -208,8 +208,7 @@ func (c *Cluster) may(ask int32, may func(*Task) bool) bool {
 	return true
 }
 
-// Drop takes back the grants of an ask or a job, or that of one member. Victims go on leaving; places of movers
-// stay.
+// Drop takes back the grants of an ask or a job, or that of one member. Victims go on leaving.
 func (c *Cluster) Drop(key string) error {
 	if row, ok := c.askIDs[key]; ok {
 		c.dropAll(row)
@@ -231,12 +230,12 @@ func (c *Cluster) dropAll(ask int32) {
 	}
 }
 
-// Cancel takes back the plans for an ask or a job: its grants, and places of movers, are dropped; victims that
-// have not gone run on, and return to their budgets, unless another ask of the plan or a grant needs them. It
+// Cancel takes back the plans for an ask or a job: grants, and places of movers, are dropped; victims that have
+// not gone run on, and return to their budgets, unless another ask of the plan or a grant needs them. It
 // returns the keys of those that run on, sorted.
 //
-// Use it only if victims can still be told to run on. One that is Releasing goes on leaving. If a stop cannot
-// be undone use [Cluster.Drop]; if one will not stop, [Cluster.Refuse].
+// Use it only if victims can be told to run on; one that is Releasing goes on leaving. Else use [Cluster.Drop];
+// if one will not stop, [Cluster.Refuse].
 func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	row, ok := c.askIDs[ask]
 	if !ok {
@@ -266,9 +265,9 @@ func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	return unmarked, nil
 }
 
-// Refuse notes that a victim will not stop. Its mark and draws on budgets are taken back, a place to move to is
+// Refuse notes that a task will not stop. Its mark and draws on budgets are taken back, a place to move to is
 // dropped, and nobody takes it until an instant (rule "refused"). It returns the keys of asks whose plans need
-// it, sorted: [Cluster.Cancel] or [Cluster.Drop] them, or wait. A running task is refused likewise.
+// it, sorted: give up by [Cluster.Cancel] or [Cluster.Drop], or wait.
 //
 // Errors are an unknown key, a task that is Releasing (ErrState), and an instant out of range. The cost is
 // linear in grants.
@@ -498,8 +497,8 @@ func (x *index) grantsFrom(dst []TaskID, grant TaskID) []TaskID {
 }
 
 // Demand sets dst, by queue, to what each leaf uses without what is leaving, grants included, and what waits
-// there: asks and members that neither run nor hold a grant; nil: none. It is for [queue.FairShares.Divide].
-// Errors name an ask: its queue is no leaf, or amounts are bad or sum up beyond int64.
+// there without a grant, for [queue.FairShares.Divide]. Errors name an ask: its queue is no leaf, or amounts
+// are bad or sum up beyond int64.
 func (c *Cluster) Demand(dst []resources.Vector, waiting iter.Seq[*Ask]) ([]resources.Vector, error) {
 	dst = slices.Grow(dst[:0], c.tree.Len())[:c.tree.Len()]
 	for q := range dst {

@@ -132,9 +132,9 @@ type Ask struct {
 	Priority     int32
 	PendingSince time.Time // since when it waits; zero: for ever
 	LastAttempt  time.Time // of preemption; zero: never
-	// RequiredNode is the name of the only node it can run on, or "". Laws 2, 4, 5 and 7, delays and disabled
-	// queues do not bind such an ask, and law 6 compares raw priorities. It is not for gangs. See DESIGN.md,
-	// Required nodes.
+	// RequiredNode is the only node it can run on, or "". Laws 2, 4, 5 and 7, delays and disabled queues do
+	// not bind such an ask, and law 6 compares raw priorities. It is not for gangs. See DESIGN.md, Required
+	// nodes.
 	RequiredNode  string
 	NeverPreempts bool // must not preempt others
 	Class         int  // of asks that the filter treats alike; see Options.Filter
@@ -343,7 +343,7 @@ type Enforcement struct {
 
 	Parts     []Part     // of queues below, in tree order
 	Obstacles []Obstacle // what keeps the shortfall, by type, then rule
-	// Grants are the keys of grants below, sorted, if there is a target. They count as usage.
+	// Grants are the keys of grants below, sorted. They count as usage.
 	Grants []string
 	Jobs   []StoppedJob // that stop as a whole, by name
 
@@ -356,7 +356,7 @@ type Enforcement struct {
 type Part struct {
 	Queue queue.ID
 	// Amount is what it is asked for first. Siblings share their parent's part; the first share the target, or
-	// what can be released if that is less.
+	// what can be released if less.
 	Amount  resources.Vector
 	Asked   resources.Vector // the most in all rounds
 	Freed   resources.Vector // in every type
@@ -613,7 +613,7 @@ type Traits struct {
 }
 
 // Compare is negative if a task of t stops before one of u: originators last, then lower priority first,
-// opted-out tasks last, younger first, smaller first, by key. It is 0 only if all are equal.
+// opted-out tasks last, younger first, smaller first, by key.
 func (t Traits) Compare(u Traits) int {
 	return cmp.Or(
 		falseFirst(t.Originator, u.Originator),

@@ -17,8 +17,7 @@ import (
 )
 
 // Describe writes a decision for people: a line that says it all, then a line for each reason. Only words in
-// brackets are stable. Queue and node of a refusal must be there still. It counts first, and says if that comes
-// too late.
+// brackets are stable. Queue and node of a refusal must be there still.
 func (d *Decision) Describe(c *Cluster) string {
 	if d.enforces() {
 		return d.describeEnforcement(c)

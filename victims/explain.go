@@ -45,8 +45,8 @@ func (e *Explanation) copyOf(v resources.Vector) resources.Vector {
 	return e.amounts[from:len(e.amounts):len(e.amounts)]
 }
 
-// A QueueFinding says what a queue is to an ask. For one that requires a node Starving, Fence, Rule and Room
-// are unset.
+// A QueueFinding says what a queue is to an ask. Starving, Fence, Rule and Room are unset if that requires a
+// node.
 type QueueFinding struct {
 	Queue    queue.ID
 	OnPath   bool             // of the ask
@@ -409,8 +409,7 @@ func (t table) writeTo(b *strings.Builder) {
 	}
 }
 
-// Describe writes tables of queues, nodes and tasks, and the Relaxed rules, for people. Nodes must be there
-// still.
+// Describe writes tables of queues, nodes, tasks and Relaxed rules, for people. Nodes must be there still.
 func (e *Explanation) Describe(c *Cluster) string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and
 	// tasks who.

@@ -45,8 +45,8 @@ type NodeFinding struct {
 	// Cost is that of its cheapest plan, for the verdicts chosen, costlier, withheld, and predicate with
 	// victims.
 	Cost Cost
-	// ByBound: every plan for the node costs more than the decided one, so it was not searched, and Cost is a
-	// lower bound. Of more than 64 nodes only the closest 16 are searched.
+	// ByBound: every plan for the node costs more than the decided one; Cost is a lower bound. Of more than 64
+	// nodes only the closest 16 are searched.
 	ByBound bool
 }
 

@@ -120,7 +120,7 @@ func (o *Options) CountsPreemptions() bool {
 	return o.Compare != nil || slices.Contains(o.Levels, "preemptions")
 }
 
-// CompareCosts compares costs by Compare, or by Levels: negative if a is cheaper.
+// CompareCosts is negative if a is cheaper than b.
 func (o *Options) CompareCosts(a, b *Cost) int {
 	if o.Compare != nil {
 		return o.Compare(a, b)
@@ -174,8 +174,8 @@ type Question struct {
 	// Until is for Filter to set if time alone may end its refusal; zero: never.
 	Until time.Time
 
-	// Of Predicate: the members placed before, in their order, the victims of the whole plan, in any order,
-	// and whether these and what is leaving have gone when the member starts. Else it starts at once.
+	// Of Predicate: the members placed before, in order, the victims of the whole plan, in any order, and
+	// whether these and what is leaving have gone when the member starts. Else it starts at once.
 	Places       []Place
 	Victims      []TaskID
 	AfterVictims bool
@@ -225,11 +225,11 @@ func DefaultSteps(c *Cluster) int64 {
 // as it was: a key that is empty or a task's, a queue that is no leaf, values out of range, bad Levels, or
 // Moves.
 //
-// An ask that holds a grant is judged on its node, without that and later grants there. It fits if it can
-// start: by [Cluster.Start], or by [Cluster.AddTask] if its size has changed. Else it is refused, [InFlight].
+// An ask that holds a grant is judged on its node, without that and later grants there. It fits if it can start
+// by [Cluster.Start], or by [Cluster.AddTask] if its size has changed. Else it is refused, [InFlight].
 //
-// The cost is linear in nodes for an ask that fits, else in queues and nodes, and in tasks if sums do not tell.
-// The search follows, within Steps.
+// The cost is linear in nodes for an ask that fits, else in queues and nodes, and in tasks if sums do not tell;
+// the search follows.
 func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
 	err := p.answer(dst, ask, now)
 	if err == nil && p.Observe != nil {

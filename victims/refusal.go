@@ -18,10 +18,8 @@ import (
 )
 
 // Count works out what a refusal counts: Counts, Candidates, Scarce, Filtered, Closest and Lacks. It is linear
-// in tasks at worst, so Decide leaves it out. Describe and Report call it; twice is once.
-//
-// The planner that decided counts, with its functions of now: use neither it nor its options meanwhile. If its
-// cluster has changed, the error wraps ErrStale.
+// in tasks at worst, so Decide leaves it out. Describe and Report call it. It uses the planner that decided,
+// with its functions of now. If the cluster has changed, the error wraps ErrStale.
 func (d *Decision) Count() error {
 	by := d.counts.by
 	if by == nil {

@@ -280,9 +280,9 @@ func (x *index) saveGrants(w *saved.Writer) {
 	}
 }
 
-// Load reads what [Cluster.Save] has written. The cluster answers as the saved one, rows included; plans made
-// before do not apply. Give it a [bufio.Reader] if something of yours follows: then it reads no more than its
-// part. Errors have line and value. It reads texts since version 0.1.0; rounds of those become grants.
+// Load reads what [Cluster.Save] has written since version 0.1.0. The cluster answers as the saved one, rows
+// included; plans made before do not apply. From a [bufio.Reader] it reads no more than its part. Errors have
+// line and value.
 func Load(r io.Reader) (*Cluster, error) {
 	x := &loader{Reader: saved.NewReader(r)}
 	err := x.load()
