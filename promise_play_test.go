@@ -146,7 +146,7 @@ func (p *played) decideAsk() {
 		p.ports[m.Grant] = p.ports[m.Key]
 		x.kinds["moves"] = true
 	}
-	p.take(x, d.Plan.Victims, d.Change())
+	p.take(x, &d)
 }
 
 func (p *played) decideJob() {
@@ -168,7 +168,7 @@ func (p *played) decideJob() {
 		}
 	}
 	x.kinds["job by guarantee"] = !x.byPriority
-	p.take(x, d.Plan.Victims, d.Change())
+	p.take(x, &d)
 }
 
 // decideTogether decides all that wait at once, alike ones next to each other.
@@ -192,7 +192,7 @@ func (p *played) decideTogether() {
 		}
 		x.kinds["together"] = len(d.SharedBy) > 1
 		d.Plan.Version = p.cluster.Version()
-		p.take(x, d.Plan.Victims, d.Change())
+		p.take(x, &d)
 	}
 }
 
@@ -215,7 +215,7 @@ func (p *played) lower() {
 	p.must(e.Enforce(&d, id, p.o.Now))
 	x := &taking{counts: func(string) bool { return true }, kinds: make(map[string]bool)}
 	if d.Outcome == victims.Preempts {
-		p.take(x, d.Plan.Victims, d.Change())
+		p.take(x, &d)
 	}
 	p.must(p.cluster.SetMax(id, world.LimitOf(p.cluster, q.Max))) // it is raised again
 }
@@ -242,7 +242,8 @@ func (x *taking) bring(p *played, size resources.Vector) {
 }
 
 // take carries a plan out and notes what it took. Victims come back as asks.
-func (p *played) take(x *taking, stopped []victims.Victim, ch victims.Change) {
+func (p *played) take(x *taking, d *victims.Decision) {
+	stopped := d.Plan.Victims
 	x.before = p.usage()
 	for i := range stopped {
 		id, ok := p.cluster.Lookup(stopped[i].Key)
@@ -257,7 +258,7 @@ func (p *played) take(x *taking, stopped []victims.Victim, ch victims.Change) {
 		x.kinds["gang"] = x.kinds["gang"] || p.cluster.MinMembers(t.Job) > 1
 		p.comeBack(&t)
 	}
-	p.must(p.cluster.ApplyChange(ch))
+	p.must(p.cluster.Apply(d))
 	x.after = p.usage()
 	if len(stopped) == 0 && !x.kinds["moves"] {
 		return

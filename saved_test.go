@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,8 +41,11 @@ func frozen(t *testing.T, name string, save func(*bytes.Buffer) error) string {
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	return string(text)
+	return ofMember.ReplaceAllString(string(text), `"application":"app-$1"`)
 }
+
+// ofMember are the applications of members of jobs in these files: each had its own once.
+var ofMember = regexp.MustCompile(`"application":"app-(done|llm|long)-\d"`)
 
 // TestSaved_Versions: there is a file of each version up to that of today, and it can be read. A
 // text of a later one cannot, and the error says what can. (docs/production.md, An upgrade.)
@@ -210,34 +214,37 @@ func savedHost(t *testing.T) *host {
 			Priority: 3, PendingSince: begin.Add(-time.Hour), Job: strings.TrimRight(key, "-0123456789"), Cost: 2, Budgets: []string{"web"},
 		}
 	}
-	change := func(name, node string, marked []string, asks ...*victims.Ask) victims.Change {
+	apply := func(a *victims.Ask, node string, marked ...string) {
 		id, _ := c.LookupNode(node)
-		ch := victims.Change{For: name, Version: c.Version(), At: begin.Add(time.Minute)}
+		d := victims.Decision{Outcome: victims.Preempts, Plan: victims.Plan{Ask: *a, Version: c.Version(), At: begin.Add(time.Minute)}}
 		for _, key := range marked {
 			task, _ := c.Lookup(key)
-			ch.Victims = append(ch.Victims, victims.Victim{Task: task, Key: key})
+			d.Plan.Victims = append(d.Plan.Victims, victims.Victim{Task: task, Key: key})
 		}
-		for _, a := range asks {
-			ch.Places = append(ch.Places, victims.ChangePlace{Ask: a, Node: id})
+		for m := range max(1, len(a.Members)) {
+			d.Plan.Places = append(d.Plan.Places, victims.Place{Member: m, Node: id})
 		}
-		return ch
+		h.do(c.Apply(&d))
+		h.do(c.SetMinMembers(a.Job, 0)) // nobody knew it in version 2
 	}
-	// Jobs whose victims have gone, or not, grants that nobody waits for, and two changes for
+	job := func(name, path string, sizes ...int64) *victims.Ask {
+		job := ask(name, path, 0)
+		for i, cpu := range sizes {
+			m := ask(fmt.Sprintf("%s-%d", name, i), path, cpu)
+			job.Members = append(job.Members, victims.Member{Key: m.Key, Name: m.Name, Tag: m.Tag, Size: m.Size, Cost: m.Cost, Budgets: m.Budgets})
+		}
+		return job
+	}
+	// Jobs whose victims have gone, or not, grants that nobody waits for, and two decisions for
 	// one grant.
-	apply := func(ch victims.Change) {
-		ch.MinMembers = len(ch.Places)
-		h.do(c.ApplyChange(ch))
-		h.do(c.SetMinMembers(ch.For, 0)) // nobody knew it in version 2
-	}
-	apply(change("done", "n6", []string{"b12"}, ask("done-0", "root.prod.api", 1), ask("done-1", "root.prod.api", 2)))
+	apply(job("done", "root.prod.api", 1, 2), "n6", "b12")
 	h.do(c.RemoveTask("b12"))
-	apply(change("llm", "n5", []string{"train-7", "train-8", "b10", "b11"},
-		ask("llm-0", "root.prod.web", 2), ask("llm-1", "root.prod.web", 2), ask("llm-2", "root.prod.web", 1)))
+	apply(job("llm", "root.prod.web", 2, 2, 1), "n5", "train-7", "train-8", "b10", "b11")
 	h.do(c.RemoveTask("b10"))
-	apply(change("long", "n1", []string{"b2"}, ask("long-0", "root.prod.api", 1)))
-	h.do(c.ApplyChange(change("solo", "n3", []string{"b6"}, ask("solo", "root.prod.web", 3))))
-	h.do(c.ApplyChange(change("solo", "n3", []string{"b7"}, ask("solo", "root.prod.web", 3))))
-	h.do(c.ApplyChange(change("b8", "n4", []string{"b8"}, ask("b8+", "root.batch.low", 1)))) // a place for one that moves
+	apply(job("long", "root.prod.api", 1), "n1", "b2")
+	apply(ask("solo", "root.prod.web", 3), "n3", "b6")
+	apply(ask("solo", "root.prod.web", 3), "n3", "b7")
+	apply(ask("b8+", "root.batch.low", 1), "n4", "b8") // a place for one that moves
 	n2, _ := c.LookupNode("n2")
 	_, err := c.Reserve(ask("placed", "root.prod.web", 1), n2, time.Time{})
 	h.do(err)

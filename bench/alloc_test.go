@@ -26,9 +26,8 @@ func TestNoAllocs(t *testing.T) {
 			if s.want == victims.Preempts {
 				a := victims.Auditor{Cluster: c}
 				noAllocs(t, "audit "+s.name, func() { require.Empty(t, a.Audit(nil, &s.Decision, workload.Now)) })
-				change := s.Decision.Change() // which allocates the list of its grants
 				noAllocs(t, "apply and undo "+s.name, func() {
-					if c.ApplyChange(change) != nil || c.Undo() != nil {
+					if c.Apply(&s.Decision) != nil || c.Undo() != nil {
 						t.Fatal("a plan that cannot be applied and undone")
 					}
 				})

@@ -56,8 +56,17 @@ func propertyOneMember(t *rapid.T) {
 		h.job = ask // a lone ask is a job of itself
 	}
 	h.decide("job")
-	if ch := h.d.Change(); len(ch.Places) == 1 && (ch.MinMembers != len(h.job.Members) || ch.Places[0].Ask.Job != map[bool]string{false: "", true: h.job.Key}[ch.MinMembers > 0]) {
-		t.Fatalf("%v\n%v", ch, h.c)
+	if len(h.d.Plan.Places) == 1 {
+		c, job := h.cluster.Clone(), ""
+		if len(h.job.Members) > 0 {
+			job = h.job.Key
+		}
+		if err := c.Apply(&h.d); err != nil {
+			t.Fatalf("%v\n%v", err, h.c)
+		}
+		if id, _ := c.LookupGrant(h.d.Plan.Places[0].Key); c.Job(id) != job || c.MinMembers(h.job.Key) != len(h.job.Members) {
+			t.Fatalf("grant of job %q, minimum %d\n%v", c.Job(id), c.MinMembers(h.job.Key), h.c)
+		}
 	}
 	if h.d.Outcome == victims.Preempts {
 		a := h.auditorOfCase()

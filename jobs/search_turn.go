@@ -27,8 +27,7 @@ type turns struct {
 	copy    *victims.Cluster // that of the decision at hand
 	answer  victims.Decision
 	members []victims.Ask // by place in todo
-	grant   [1]victims.ChangePlace
-	applied int // changes of the copy
+	applied int           // changes of the copy
 
 	order  []int32                                                    // places in todo
 	nodes  []victims.NodeID                                           // by place in todo
@@ -212,8 +211,7 @@ func (d *decision) askAll(share int64) bool {
 		for i := range a.Plan.Victims {
 			x.gone = append(x.gone, a.Plan.Victims[i].Task)
 		}
-		x.grant[0] = victims.ChangePlace{Ask: &x.members[m], Node: a.Plan.Places[0].Node}
-		if err := x.copy.ApplyChange(victims.Change{For: d.job.Key, Version: x.copy.Version(), Victims: a.Plan.Victims, Places: x.grant[:]}); err != nil {
+		if err := x.copy.Apply(a); err != nil {
 			a.Refusal.Proven = false
 			return false
 		}

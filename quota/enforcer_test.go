@@ -53,16 +53,17 @@ func TestEnforce_DryRun(t *testing.T) {
 	require.EqualValues(t, 5, f.c.Tree().Usage(f.queue("a"))[0])
 }
 
-// A change made for another version of the cluster is refused, and the victims
+// A decision made for another version of the cluster is refused, and the victims
 // of one that is applied count as leaving.
-func TestChange(t *testing.T) {
+func TestApply(t *testing.T) {
 	f := newFixture(t, leaf("a"))
 	f.task("t1", "a", 5)
 	f.task("t2", "a", 5)
 	o := f.enforce("a", slots(5))
-	require.Equal(t, "root.a", o.Change().For)
 	f.task("t3", "a", 0)
-	require.ErrorIs(t, f.c.Apply(o), victims.ErrStale)
+	err := f.c.Apply(o)
+	require.ErrorIs(t, err, victims.ErrStale)
+	require.ErrorContains(t, err, `plan for "root.a"`)
 	o = f.enforce("a", slots(5))
 	require.NoError(t, f.c.Apply(o))
 	id, _ := f.c.Lookup("t1")

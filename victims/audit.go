@@ -169,7 +169,7 @@ func (ch *Charge) auditMoves(dst []Violation) []Violation {
 // afterMoves returns a copy of a cluster in which tasks move.
 func afterMoves(c *Cluster, moves []Move) (*Cluster, error) {
 	c = c.Clone()
-	return c, c.ApplyChange(Change{Version: c.Version(), Moves: moves})
+	return c, c.applyChange(change{Version: c.Version(), Moves: moves})
 }
 
 // faultOf reports a law that a move breaks, if it does.

@@ -107,7 +107,7 @@ func TestUnknownBudgets(t *testing.T) {
 	require.ErrorIs(t, c.RemoveBudget("wob"), ErrState)
 
 	id, _ := c.Lookup("early")
-	require.NoError(t, c.ApplyChange(Change{For: "x", Version: c.Version(), Victims: []Victim{{Task: id, Key: "early"}}}))
+	require.NoError(t, c.applyChange(change{For: "x", Version: c.Version(), Victims: []Victim{{Task: id, Key: "early"}}}))
 	var text bytes.Buffer
 	require.NoError(t, c.Save(&text))
 	loaded, err := Load(&text)

@@ -30,6 +30,7 @@ type Cluster struct {
 	// Of the tasks of a node, while it is synced: false for a key that is listed, true
 	// for one that is as it should be.
 	synced map[string]bool
+	places []changePlace // of the decision that is applied
 }
 
 // NewCluster returns a cluster without nodes and tasks. It takes the tree over: only the cluster changes it. It

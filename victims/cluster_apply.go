@@ -15,50 +15,51 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Change marks victims and grants places.
-type Change struct {
+// A change marks victims and grants places.
+type change struct {
 	For     string  // the key of the ask, the name of the job, or the queue that it is for
 	Version Version // of the cluster that it was made for; zero is that of no plan
 	// At is when it was decided, for [Grant] and [Cluster.Marked] to tell; zero: not known.
 	At      time.Time
 	Victims []Victim
 	Moves   []Move // they stop as victims do, and have their grants before all others
-	Places  []ChangePlace
+	Places  []changePlace
 	// MinMembers is how many members the job needs if it is for one: then its grants start
 	// together. 0: each place is of an ask of its own.
 	MinMembers int
 }
 
-// A ChangePlace is a node for an ask, or for a member of a job.
-type ChangePlace struct {
-	Ask  *Ask
+// A changePlace is a node for an ask, or for a member of a job.
+type changePlace struct {
+	Ask  Ask
 	Node NodeID
 }
 
-// Change returns what a decision does to a cluster. It shares memory with the decision. That of
-// a refusal cannot be applied.
-func (d *Decision) Change() Change {
+// changeOf returns what a decision does to the cluster, which lends it the list of places. That
+// of a refusal cannot be applied.
+func (c *Cluster) changeOf(d *Decision) change {
 	p := &d.Plan
 	if d.Outcome == Refused {
-		return Change{For: p.Ask.Key}
+		return change{For: p.Ask.Key}
 	}
-	ch := Change{For: p.Ask.Key, Version: p.Version, At: p.At, Victims: p.Victims, Moves: p.Moves}
+	ch := change{For: p.Ask.Key, Version: p.Version, At: p.At, Victims: p.Victims, Moves: p.Moves}
 	if p.Ask.isLone() {
 		ch.For = cmp.Or(ch.For, p.Path) // a queue over its max
 	} else if len(d.SharedBy) == 0 { // asks that share a plan start by themselves
 		ch.MinMembers = cmp.Or(p.Ask.MinMembers, len(p.Ask.Members))
 	}
+	c.places = c.places[:0]
 	for _, at := range p.Places {
-		ask := &p.Ask
+		ask := p.Ask
 		switch {
 		case len(d.SharedBy) > 0:
-			ask = &d.SharedBy[at.Member]
+			ask = d.SharedBy[at.Member]
 		case len(p.Ask.Members) > 0:
-			member := p.Ask.MemberAsk(at.Member)
-			ask = &member
+			ask = p.Ask.MemberAsk(at.Member)
 		}
-		ch.Places = append(ch.Places, ChangePlace{Ask: ask, Node: at.Node})
+		c.places = append(c.places, changePlace{Ask: ask, Node: at.Node})
 	}
+	ch.Places = c.places
 	return ch
 }
 
@@ -71,7 +72,7 @@ func (d *Decision) Change() Change {
 // [ErrDuplicate] for a job with the name of an ask while one of them holds grants. Others are a victim or mover
 // that does not run or is named twice, an ask that cannot have its node, and a minimum out of range. Whether a
 // decision is lawful is not asked.
-func (c *Cluster) Apply(d *Decision) error { return c.ApplyChange(d.Change()) }
+func (c *Cluster) Apply(d *Decision) error { return c.applyChange(c.changeOf(d)) }
 
 // ApplyAll carries decisions out one after another, all or none: those of jobs.Planner.DecideAll, or each made
 // for a copy with those before it applied. It passes over refusals. Errors are those of Apply; ErrStale, too,
@@ -83,13 +84,13 @@ func (c *Cluster) ApplyAll(all []Decision) error {
 		if all[i].Outcome == Refused {
 			continue
 		}
-		ch := all[i].Change()
+		ch := c.changeOf(&all[i])
 		made := ch.Version
 		// It was made for a copy as it was after the one before, of which this cluster is one.
 		if applied > 0 && made.number > last.number {
 			ch.Version = c.version
 		}
-		if err := c.ApplyChange(ch); err != nil {
+		if err := c.applyChange(ch); err != nil {
 			for range applied {
 				c.Undo()
 			}
@@ -100,8 +101,8 @@ func (c *Cluster) ApplyAll(all []Decision) error {
 	return nil
 }
 
-// ApplyChange is Apply for a change.
-func (c *Cluster) ApplyChange(ch Change) error {
+// applyChange makes a change, or returns why it cannot.
+func (c *Cluster) applyChange(ch change) error {
 	switch v := ch.Version; {
 	case v == Version{}:
 		return fmt.Errorf("victims: plan for %q: %w: the decision has no plan to apply", ch.For, ErrState)
@@ -145,7 +146,7 @@ func (c *Cluster) ApplyChange(ch Change) error {
 }
 
 // date notes when the asks of a change were last planned for, and what was noted before.
-func (c *Cluster) date(ch *Change, since int64, dated bool) {
+func (c *Cluster) date(ch *change, since int64, dated bool) {
 	last := int32(0)
 	note := func(key string, needs int) {
 		id, _ := c.LookupGrant(key)
@@ -166,7 +167,7 @@ func (c *Cluster) date(ch *Change, since int64, dated bool) {
 }
 
 // keepMinimum gives a job its minimum, unless somebody has set one.
-func (c *Cluster) keepMinimum(ch *Change, given []TaskID) {
+func (c *Cluster) keepMinimum(ch *change, given []TaskID) {
 	if ch.MinMembers == 0 || len(given) == 0 {
 		return
 	}
@@ -183,7 +184,7 @@ func (c *Cluster) keepMinimum(ch *Change, given []TaskID) {
 }
 
 // stops returns the victims of a change, and its movers after them.
-func (ch *Change) stops() []Victim {
+func (ch *change) stops() []Victim {
 	stops := ch.Victims[:len(ch.Victims):len(ch.Victims)]
 	for i := range ch.Moves {
 		stops = append(stops, Victim{Task: ch.Moves[i].Task, Key: ch.Moves[i].Key})
@@ -192,7 +193,7 @@ func (ch *Change) stops() []Victim {
 }
 
 // mark marks the victims and movers of a change. It stops at the first that is none.
-func (c *Cluster) mark(ch *Change) error {
+func (c *Cluster) mark(ch *change) error {
 	stops := ch.stops()
 	for i := range stops {
 		v := &stops[i]
@@ -233,7 +234,7 @@ func (c *Cluster) checkVictim(v *Victim) error {
 
 // grant grants the movers and asks of a change their nodes, but for asks that hold that
 // very grant. It stops at the first that cannot be granted.
-func (c *Cluster) grant(ch *Change) error {
+func (c *Cluster) grant(ch *change) error {
 	for i := range ch.Moves {
 		m := &ch.Moves[i]
 		if err := c.checkName(m.Grant, false); err != nil {
@@ -587,7 +588,7 @@ func (x *askBook) leaveAsk(ask int32, number int64) {
 
 // await notes that the grants of a change wait for its victims: those that it has given, or
 // else those that its asks hold already. Places of movers wait for their movers.
-func (x *index) await(ch *Change, given []TaskID) {
+func (x *index) await(ch *change, given []TaskID) {
 	stops := ch.stops()
 	if len(stops) == 0 {
 		return

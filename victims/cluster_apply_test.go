@@ -31,15 +31,15 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 	ch := x.drawChange(t)
 	before, m := x.point(), x.m.clone()
 	wrong := x.badChange(m, &ch)
-	held := func(at ChangePlace) bool { return x.m.tasks[at.Ask.Key].State == Granted }
-	if len(wrong) == 0 && len(ch.Victims)+len(ch.Moves) == 0 && !slices.ContainsFunc(ch.Places, func(at ChangePlace) bool { return !held(at) }) {
-		if err := x.c.ApplyChange(ch); err != nil || x.c.Version() != x.version {
+	held := func(at changePlace) bool { return x.m.tasks[at.Ask.Key].State == Granted }
+	if len(wrong) == 0 && len(ch.Victims)+len(ch.Moves) == 0 && !slices.ContainsFunc(ch.Places, func(at changePlace) bool { return !held(at) }) {
+		if err := x.c.applyChange(ch); err != nil || x.c.Version() != x.version {
 			t.Fatalf("nothing new is version %v, was %v: %v", x.c.Version(), x.version, err)
 		}
 		x.applied = append(x.applied, before)
 		return
 	}
-	if !x.judge(t, x.c.ApplyChange(ch), `"`, wrong) { // it names the ask, or what is wrong with a place
+	if !x.judge(t, x.c.applyChange(ch), `"`, wrong) { // it names the ask, or what is wrong with a place
 		return
 	}
 	x.applied, x.m = append(x.applied, before), m
@@ -54,7 +54,7 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 
 // badChange does to a twin what a change does, and returns the first thing that is wrong
 // with it.
-func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
+func (x *clusterMachine) badChange(m *clusterModel, ch *change) []error {
 	switch {
 	case ch.Version != x.version:
 		return []error{ErrStale}
@@ -98,7 +98,7 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *Change) []error {
 	given, wait := len(ch.Moves), 0
 	for i := range ch.Places {
 		at := &ch.Places[i]
-		ask := grantOfAsk(at.Ask, at.Node)
+		ask := grantOfAsk(&at.Ask, at.Node)
 		name := ask.Key
 		if ch.MinMembers > 0 {
 			name = ch.For
@@ -201,27 +201,27 @@ func (x *clusterMachine) undo(t *rapid.T) {
 
 // drawChange draws what may be applied, for an ask or for a job, and then perhaps something to
 // make it what may not.
-func (x *clusterMachine) drawChange(t *rapid.T) Change {
+func (x *clusterMachine) drawChange(t *rapid.T) change {
 	ask, node := x.drawAsk(t), x.drawNodeID(t)
 	if rapid.Bool().Draw(t, "new ask") {
 		ask.Key = fmt.Sprint("ask", len(x.applied))
 	}
-	ch := Change{For: ask.Key, Version: x.version, At: drawTime(t)}
+	ch := change{For: ask.Key, Version: x.version, At: drawTime(t)}
 	for _, key := range slices.Sorted(maps.Keys(x.m.tasks)) {
 		if x.m.tasks[key].State == Running && rapid.Bool().Draw(t, "victim") {
 			must := between(t, "must", 0, 5)
 			ch.Victims = append(ch.Victims, Victim{Task: x.tasks[key], Key: key, Blocks: must == 4, ForQuota: must == 5})
 		}
 	}
-	ch.Places = []ChangePlace{{Ask: &ask, Node: node}}
+	ch.Places = []changePlace{{Ask: ask, Node: node}}
 	if rapid.Bool().Draw(t, "job") {
 		ch.For = rapid.SampledFrom(taskKeys).Draw(t, "name")
 		ch.MinMembers = between(t, "minimum", 1, 3)
-		ask.Job = ch.For
+		ch.Places[0].Ask.Job, ask.Job = ch.For, ch.For
 		for i := range between(t, "more members", 0, 2) {
 			more := ask
 			more.Key = rapid.SampledFrom([]string{fmt.Sprint("more", i), drawKey(t), ch.For}).Draw(t, "member")
-			ch.Places = append(ch.Places, ChangePlace{Ask: &more, Node: x.drawNodeID(t)})
+			ch.Places = append(ch.Places, changePlace{Ask: more, Node: x.drawNodeID(t)})
 		}
 	}
 	if n := len(ch.Victims); n > 0 && rapid.Bool().Draw(t, "moves") {
@@ -247,7 +247,8 @@ func (x *clusterMachine) drawChange(t *rapid.T) Change {
 		ch.Victims = append(ch.Victims, ch.Victims...)
 	case 5:
 		if held, ok := x.m.tasks[ask.Key]; ok {
-			ask.Queue, ask.Size, ch.Places[len(ch.Places)-1].Node = held.Queue, held.Size, held.Task.Node
+			first := &ch.Places[0].Ask
+			first.Queue, first.Size, ch.Places[len(ch.Places)-1].Node = held.Queue, held.Size, held.Task.Node
 		}
 	case 7:
 		ch.MinMembers = -1

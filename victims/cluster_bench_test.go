@@ -54,7 +54,7 @@ func changes(t testing.TB, c *Cluster, tasks int) []struct {
 		}
 		plan.Victims = append(plan.Victims, Victim{Task: id, Key: key})
 	}
-	change := decided(plan).Change()
+	d := decided(plan)
 	one, other := vec{1, 2}, vec{3, 0}
 	put := &Task{Key: "task-1", Queue: 1, Node: 1, Size: one, Application: "app-1", Scheduled: time.Unix(1, 0)}
 	node := &Node{Name: "node-5", Capacity: vec{64, 64}}
@@ -102,8 +102,8 @@ func changes(t testing.TB, c *Cluster, tasks int) []struct {
 			}
 		}},
 		{"Apply+Undo", func() {
-			change.Version = c.Version()
-			check(c.ApplyChange(change))
+			d.Plan.Version = c.Version()
+			check(c.Apply(d))
 			check(c.Undo())
 		}},
 	}

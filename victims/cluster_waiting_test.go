@@ -149,35 +149,35 @@ func TestMarkTakenBack(t *testing.T) {
 // TestApply_OneName shows that a job and an ask of one name do not hold grants together, whoever
 // comes first, and that an error leaves the cluster as it was. A member may have its job's name.
 func TestApply_OneName(t *testing.T) {
-	places := func(keys ...string) (list []ChangePlace) {
+	places := func(keys ...string) (list []changePlace) {
 		for _, key := range keys {
-			list = append(list, ChangePlace{Ask: &Ask{Key: key, Queue: 2, Job: "x"}, Node: 1})
+			list = append(list, changePlace{Ask: Ask{Key: key, Queue: 2, Job: "x"}, Node: 1})
 		}
 		return list
 	}
-	job := Change{For: "x", At: noon, Places: places("x", "x-1"), MinMembers: 2}
-	lone := Change{For: "x", At: noon, Places: places("x")}
-	moves := Change{For: "y", At: noon, Places: places("y-0", "y-1"), MinMembers: 2, Moves: []Move{{Key: "v1", To: 1, Grant: "x"}}}
+	job := change{For: "x", At: noon, Places: places("x", "x-1"), MinMembers: 2}
+	lone := change{For: "x", At: noon, Places: places("x")}
+	moves := change{For: "y", At: noon, Places: places("y-0", "y-1"), MinMembers: 2, Moves: []Move{{Key: "v1", To: 1, Grant: "x"}}}
 	const (
 		ofJob = `victims: job "x": the ask "x" holds a grant: duplicate key`
 		ofAsk = `victims: ask "x": the job "x" holds grants: duplicate key`
 	)
 	for _, test := range []struct {
-		first, then Change
+		first, then change
 		want        string
 	}{
 		{lone, job, ofJob},
 		{job, lone, ofAsk},
 		{moves, job, ofJob},
-		{Change{For: "x", Places: places("x-0"), MinMembers: 1}, moves, ofAsk},
+		{change{For: "x", Places: places("x-0"), MinMembers: 1}, moves, ofAsk},
 	} {
 		c := nodeOfEight(t)
-		apply := func(ch Change) error {
+		apply := func(ch change) error {
 			ch.Version = c.Version()
 			for i := range ch.Moves {
 				ch.Moves[i].Task, _ = c.Lookup(ch.Moves[i].Key)
 			}
-			return c.ApplyChange(ch)
+			return c.applyChange(ch)
 		}
 		require.NoError(t, apply(test.first))
 		before, version := lookAt(c).String(), c.Version()
@@ -199,11 +199,11 @@ func TestApply_OneName(t *testing.T) {
 	// Within one change, too, and whose grant it is counts if it is there already.
 	c := nodeOfEight(t)
 	moves.For, moves.Version = "x", c.Version()
-	require.EqualError(t, c.ApplyChange(moves), ofJob)
+	require.EqualError(t, c.applyChange(moves), ofJob)
 	job.Version = c.Version()
-	require.NoError(t, c.ApplyChange(job))
-	member := Change{For: "x-1", Version: c.Version(), Places: places("x-1")}
-	require.EqualError(t, c.ApplyChange(member), `victims: plan for "x-1": grant of "x-1": it holds another one, on node "n": wrong state`)
+	require.NoError(t, c.applyChange(job))
+	member := change{For: "x-1", Version: c.Version(), Places: places("x-1")}
+	require.EqualError(t, c.applyChange(member), `victims: plan for "x-1": grant of "x-1": it holds another one, on node "n": wrong state`)
 }
 
 // TestMarked shows who is to be told again to stop: as long as it is marked, the oldest first, and
@@ -219,9 +219,9 @@ func TestMarked(t *testing.T) {
 	require.Empty(t, marked())
 	apply := func(at time.Time, key string) {
 		id, _ := c.Lookup(key)
-		require.NoError(t, c.ApplyChange(Change{
+		require.NoError(t, c.applyChange(change{
 			For: "ask " + key, Version: c.Version(), At: at, Victims: []Victim{{Task: id, Key: key}},
-			Places: []ChangePlace{{Ask: &Ask{Key: "ask " + key, Queue: 2}, Node: 1}},
+			Places: []changePlace{{Ask: Ask{Key: "ask " + key, Queue: 2}, Node: 1}},
 		}))
 	}
 	apply(noon, "v3")

@@ -86,9 +86,9 @@ func savedExample(t require.TestingT) string {
 	require.NoError(t, c.RemoveTask("x"))
 	require.NoError(t, c.RemoveTask("y"))
 	id, _ := c.Lookup("t3")
-	require.NoError(t, c.ApplyChange(Change{
+	require.NoError(t, c.applyChange(change{
 		For: "ask", Version: c.Version(), At: leapDay, Victims: []Victim{{Task: id, Key: "t3"}},
-		Places: []ChangePlace{{Ask: &Ask{Key: "ask", Queue: 1, Size: resources.Vector{1}}, Node: 1}},
+		Places: []changePlace{{Ask: Ask{Key: "ask", Queue: 1, Size: resources.Vector{1}}, Node: 1}},
 	}))
 	return savedText(t, c)
 }

@@ -104,7 +104,7 @@ func TestWorth_Copies(t *testing.T) {
 	for range 9 {
 		small := f.ask("y", "b", 1)
 		n1, _ := was.LookupNode("n1")
-		require.NoError(t, was.ApplyChange(victims.Change{For: "y", Version: was.Version(), Places: []victims.ChangePlace{{Ask: small, Node: n1}}}))
+		require.NoError(t, was.Apply(decided(&victims.Plan{Ask: *small, Version: was.Version(), Places: []victims.Place{{Node: n1}}})))
 		require.NoError(t, was.Undo())
 	}
 	original := was.Clone()

@@ -166,12 +166,12 @@ func (l *load) answer(d *victims.Decision) {
 	if d.Outcome == victims.Refused {
 		return
 	}
-	ch, places := d.Change(), ""
-	for _, at := range ch.Places {
-		places += " " + l.c.NodeName(at.Node)
+	places := ""
+	for _, at := range d.Plan.Places {
+		places += " " + at.NodeName
 	}
-	l.note(d.Plan.Ask.Key, d.Outcome, places, ch.Victims)
-	must(l.c.ApplyChange(ch))
+	l.note(d.Plan.Ask.Key, d.Outcome, places, d.Plan.Victims)
+	must(l.c.Apply(d))
 }
 
 // note adds an answer to the digest of all.

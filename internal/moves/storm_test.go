@@ -60,8 +60,7 @@ func propertyCalm(t *rapid.T) {
 			continue
 		}
 		phi, placed := potential(c), c.TaskLen()
-		change := d.Change()
-		require.NoError(t, c.ApplyChange(change))
+		require.NoError(t, c.Apply(&d))
 		waiting = append(waiting[:i:i], waiting[i+1:]...)
 		for _, v := range d.Plan.Victims {
 			task := c.Task(v.Task)
@@ -69,15 +68,15 @@ func propertyCalm(t *rapid.T) {
 				Key: task.Key, Application: task.Application, Queue: task.Queue, Size: task.Size, Priority: task.Priority,
 			})
 		}
-		for _, v := range change.Victims {
+		for _, v := range d.Plan.Victims {
 			require.NoError(t, c.RemoveTask(v.Key))
 		}
-		for _, m := range change.Moves {
+		for _, m := range d.Plan.Moves {
 			require.NoError(t, c.RemoveTask(m.Key))
 			require.NoError(t, c.Start(m.Grant, world.Epoch))
 		}
-		for _, g := range change.Places {
-			require.NoError(t, c.Start(g.Ask.Key, world.Epoch))
+		for _, g := range d.Plan.Places {
+			require.NoError(t, c.Start(g.Key, world.Epoch))
 		}
 		switch {
 		case len(d.Plan.Victims) > 0:

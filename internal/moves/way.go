@@ -252,7 +252,7 @@ func (s *Search) trial(n victims.NodeID, moves []victims.Move) (decided bool, er
 		return false, nil
 	}
 	c := s.aside.Of(s.c)
-	if c.ApplyChange(victims.Change{For: s.Ask.Key, Version: c.Version(), Moves: moves}) != nil {
+	if c.Apply(&victims.Decision{Plan: victims.Plan{Version: c.Version(), Moves: moves}}) != nil {
 		s.proven = false
 		return false, nil
 	}
