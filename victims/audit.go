@@ -24,7 +24,7 @@ type Auditor struct {
 
 	Options
 
-	charge  Charge
+	charge  charge
 	members roster
 }
 
@@ -49,7 +49,10 @@ func (a *Auditor) Audit(dst []Violation, d *Decision, now time.Time) []Violation
 	if dst = a.state(dst, d, now); len(dst) > told {
 		return dst
 	}
-	return a.charge.Audit(dst)
+	if len(a.charge.Movers) > 0 {
+		return a.charge.auditMoves(dst)
+	}
+	return a.charge.judge(dst)
 }
 
 // state makes a charge of a decision, or appends what is wrong with the members of a gang.
@@ -63,7 +66,7 @@ func (a *Auditor) state(dst []Violation, d *Decision, now time.Time) []Violation
 	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Ask, ch.Victims, ch.Movers = "ask", a.Cluster, a.Options, now, p.Ask, p.Victims, p.Moves
 	if len(p.Ask.Members) == 0 && (p.Ask.RequiredNode != "" || !a.ByPriority && a.Admit == nil) {
 		ch.ByPriority, ch.Admit = false, nil // of gangs
-		ch.Wants = append(ch.Wants[:0], Want{Member: p.Ask.asMember(), Node: p.place().Node})
+		ch.Wants = append(ch.Wants[:0], want{Member: p.Ask.asMember(), Node: p.place().Node})
 		return dst
 	}
 	told := len(dst)
@@ -72,17 +75,15 @@ func (a *Auditor) state(dst []Violation, d *Decision, now time.Time) []Violation
 	}
 	ch.Of, ch.Together, ch.Ask.Job, ch.members = "job", len(d.SharedBy) > 0, p.Ask.MemberAsk(0).Job, &a.members
 	for _, at := range p.Places {
-		ch.Wants = append(ch.Wants, Want{Member: p.Ask.Member(at.Member), Index: at.Member, Node: at.Node, Further: at.Extra})
+		ch.Wants = append(ch.Wants, want{Member: p.Ask.Member(at.Member), Index: at.Member, Node: at.Node, Further: at.Extra})
 	}
 	return dst
 }
 
-// A Charge is a plan as the laws see it: who asks, for what places, and who stops for them.
-// Auditors of asks, jobs, quotas and moves fill one in and add the laws of their own; whoever
-// has plans of another kind can do the same. Fill it in and call [Charge.Audit], which
-// forgets it all but for memory. Zero fields say nothing; Of, Cluster and Ask.Queue must be
+// A charge is a plan as the laws see it: who asks, for what places, and who stops for them. The
+// court forgets it all but for memory. Zero fields say nothing; Of, Cluster and Ask.Queue must be
 // set.
-type Charge struct {
+type charge struct {
 	Of      string // the word in violations: "ask", "job" or "quota"
 	Cluster *Cluster
 	Options
@@ -91,7 +92,7 @@ type Charge struct {
 	// Ask is who asks, whatever its Size and Class. A gang may not stop tasks of its own Job, nor
 	// those that are not preemptible.
 	Ask     Ask
-	Wants   []Want
+	Wants   []want
 	Victims []Victim
 	// Movers stop here and start elsewhere, so that their queues keep what they have. They are
 	// judged first, and if they break no law the rest for a copy of the cluster in which they move.
@@ -103,33 +104,19 @@ type Charge struct {
 
 	enforced *Decision // about the queue of Ask, which is over its max
 
-	// Laws appends what breaks the caller's own laws; gone are the victims that are tasks and
-	// run, each once, in the order of the plan.
-	Laws func(dst []Violation, gone []TaskID) []Violation
-
 	court court
 }
 
-// A Want is a place for somebody.
-type Want struct {
+// A want is a place for somebody.
+type want struct {
 	Member      // nodes may be reserved for its Key
 	Index   int // of Ask.Members
 	Node    NodeID
 	Further bool // nobody may stop for it
 }
 
-// Audit appends to dst what is wrong with the plan for the cluster as it is, and returns
-// dst. It never panics, whatever is in the plan. Violations come in a fixed order; see
-// DESIGN.md, Explanations and audits. It takes the time of [Auditor.Audit].
-func (ch *Charge) Audit(dst []Violation) (out []Violation) {
-	if len(ch.Movers) > 0 {
-		return ch.auditMoves(dst)
-	}
-	return ch.judge(dst)
-}
-
-// judge is Audit of movers, or of a plan without.
-func (ch *Charge) judge(dst []Violation) (out []Violation) {
+// judge appends to dst what is wrong with movers, or with a plan without.
+func (ch *charge) judge(dst []Violation) (out []Violation) {
 	x := &ch.court
 	defer func() { // also if a function of the caller panics
 		out = x.out
@@ -145,10 +132,10 @@ func (ch *Charge) judge(dst []Violation) (out []Violation) {
 // among those of victims.
 
 // auditMoves judges who moves, and then the rest of the plan in the cluster in which they do.
-func (ch *Charge) auditMoves(dst []Violation) []Violation {
+func (ch *charge) auditMoves(dst []Violation) []Violation {
 	rest, movers, told := *ch, ch.Movers, len(dst)
 	rest.Wants, rest.Movers, rest.court = slices.Clone(ch.Wants), nil, court{}
-	ch.Victims, ch.Laws = nil, nil
+	ch.Victims = nil
 	dst = ch.judge(dst)
 	for i := range rest.Victims {
 		v := &rest.Victims[i]
@@ -280,7 +267,7 @@ func (x *court) isGang(job int32) bool { return job != 0 && x.c.minimumOf(job) >
 
 // isFreed reports whether somebody who has to have a place gets one on a node.
 func (x *court) isFreed(n NodeID) bool {
-	return slices.ContainsFunc(x.Wants, func(w Want) bool { return w.Node == n && !w.Further })
+	return slices.ContainsFunc(x.Wants, func(w want) bool { return w.Node == n && !w.Further })
 }
 
 // A Violation is a law that a plan or outcome breaks. What is not at fault is "".

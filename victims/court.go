@@ -20,7 +20,7 @@ import (
 // the plan, and what its victims take, which changes while some are given back and exchanged
 // on trial.
 type court struct {
-	*Charge
+	*charge
 	out           []Violation
 	c             *Cluster
 	tree          *queue.Tree // with the guarantees that count
@@ -80,8 +80,8 @@ const (
 )
 
 // open begins with a charge, and reports whether it can be judged.
-func (x *court) open(ch *Charge, dst []Violation) bool {
-	x.Charge, x.out, x.c = ch, dst, ch.Cluster
+func (x *court) open(ch *charge, dst []Violation) bool {
+	x.charge, x.out, x.c = ch, dst, ch.Cluster
 	x.tree, _ = trees.Counting(x.c.Tree(), &x.counting, ch.Scarce)
 	x.types = x.tree.Schema().Len()
 	x.trial, x.broken, x.own, x.others = false, false, false, false
@@ -118,9 +118,9 @@ func (x *court) close() {
 	for _, n := range x.nodes {
 		x.slots[n] = 0
 	}
-	ch := x.Charge
-	x.Charge, x.out, x.c, x.tree = nil, nil, nil, nil
-	*ch = Charge{Wants: ch.Wants[:0], court: *x}
+	ch := x.charge
+	x.charge, x.out, x.c, x.tree = nil, nil, nil, nil
+	*ch = charge{Wants: ch.Wants[:0], court: *x}
 }
 
 // fault reports a broken law.
@@ -137,13 +137,13 @@ func (x *court) ofQueue(law string, q queue.ID, i int, have, want int64) Violati
 }
 
 // ofWant returns a violation by a want: by its node and, of a job, its member.
-func (x *court) ofWant(law string, w *Want) Violation {
+func (x *court) ofWant(law string, w *want) Violation {
 	v := x.ofMember(law, w)
 	v.Node = x.c.nodes[w.Node].name
 	return v
 }
 
-func (x *court) ofMember(law string, w *Want) Violation {
+func (x *court) ofMember(law string, w *want) Violation {
 	v := Violation{Law: law}
 	if x.Of == "job" {
 		v.Member = w.Key
@@ -230,7 +230,7 @@ func (x *court) held() (NodeID, bool) {
 func (x *court) place(n NodeID) int { return int(x.slots[n]) - 1 }
 
 // enter counts a want.
-func (x *court) enter(w *Want) {
+func (x *court) enter(w *want) {
 	if x.place(w.Node) < 0 {
 		x.nodes = append(x.nodes, w.Node)
 		x.slots[w.Node] = int32(len(x.nodes))

@@ -35,14 +35,6 @@ func (x *court) run() {
 	if x.members != nil {
 		x.standings()
 	}
-	if x.Laws != nil {
-		told := len(x.out)
-		x.out = x.Laws(x.out, x.victims)
-		x.broken = x.broken || len(x.out) > told
-		for i := range x.out[told:] {
-			x.out[told+i].Of = x.Of
-		}
-	}
 	switch {
 	case x.enforced != nil:
 		x.stated()
