@@ -276,8 +276,9 @@ func (d *decision) protect(r *victims.Refusal) {
 			}
 			last = gang
 			if d.lostAt(all, row, p.Type) > room {
-				if p.Named = true; gang >= 0 {
-					p.NoteJob(d.gangs[gang].name, d.gangs[gang].minimum)
+				p.Named = true
+				if gang >= 0 && (p.Job == "" || d.gangs[gang].name < p.Job) {
+					p.Job, p.Minimum = d.gangs[gang].name, d.gangs[gang].minimum
 				}
 			}
 		}
@@ -291,7 +292,8 @@ func (d *decision) protectTogether(r *victims.Refusal) {
 		b := &d.rooms.Bounds[row]
 		p.Named = b.Room.Value[p.Type] < 0 && d.lostAt(d.free, row, p.Type) > 0
 	})
-	if p.Named && p.Before(&r.ProtectedBy) {
+	first := &r.ProtectedBy
+	if p.Named && (!first.Named || p.Queue < first.Queue || p.Queue == first.Queue && p.Type < first.Type) {
 		r.ProtectedBy = p
 	}
 }

@@ -371,7 +371,7 @@ func (x *court) cost() (c Cost) {
 		if r.flags.has(flagOriginator) {
 			c.Originators++
 		}
-		if x.CountsPreemptions() {
+		if x.countsPreemptions() {
 			c.Preemptions += int64(x.c.preempted.at(int(id)))
 		}
 		c.Own = c.Own.Add(resources.WideOf(x.c.costOf(id)))

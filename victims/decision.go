@@ -527,13 +527,8 @@ type Protector struct {
 	Named bool
 }
 
-// Before orders protectors by queue in tree order, then type.
-func (p *Protector) Before(o *Protector) bool {
-	return !o.Named || p.Queue < o.Queue || p.Queue == o.Queue && p.Type < o.Type
-}
-
-// NoteJob notes a gang that p protects.
-func (p *Protector) NoteJob(name string, minimum int) {
+// noteJob notes a gang that p protects.
+func (p *Protector) noteJob(name string, minimum int) {
 	if p.Job == "" || name < p.Job {
 		p.Job, p.Minimum = name, minimum
 	}
@@ -688,8 +683,8 @@ type breachReport struct {
 	Bound   string `json:"bound"`
 }
 
-// Report returns a breach for encoding/json.
-func (b *Breach) Report(s *resources.Schema) any {
+// report returns a breach for encoding/json, with the names and units of a schema.
+func (b *Breach) report(s *resources.Schema) any {
 	name := s.Name(b.Type)
 	return breachReport{
 		Formula: b.Formula, Queue: b.Queue, Type: name,

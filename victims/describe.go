@@ -158,7 +158,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	}
 	var b strings.Builder
 	r, stale := &d.Refusal, d.Count()
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.First(c)+d.because(c, r.Reason))
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.first(c)+d.because(c, r.Reason))
 	if stale != nil {
 		b.WriteString("  the cluster has changed since, and nothing was counted\n")
 	}
@@ -177,7 +177,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 		if d.ofGang() {
 			text = rule.Gang
 		}
-		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, text, n.Rule, r.Protects(c, n.Rule))
+		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, text, n.Rule, r.protects(c, n.Rule))
 	}
 	if r.Filtered > 0 && !d.ofGang() {
 		fmt.Fprintf(&b, "  %s on which it may not run (filter)\n", counted(r.Filtered, "node"))
@@ -247,8 +247,8 @@ func (p *Protector) Text(c *Cluster) string {
 	return text
 }
 
-// Protects says whose guarantee keeps the tasks of a count; "" for other rules.
-func (r *Refusal) Protects(c *Cluster, rule string) string {
+// protects says, after a count of tasks at a rule, whose guarantee keeps them; "" for other rules.
+func (r *Refusal) protects(c *Cluster, rule string) string {
 	if rule != rulebook.RuleGuarantee.String() || !r.ProtectedBy.Named {
 		return ""
 	}
@@ -267,12 +267,12 @@ func (c *Cluster) wouldLack(r *Refusal) string {
 	return "which would lack nothing if all of them could be taken at once"
 }
 
-// First says a root before a reason; "" if there is none.
-func (r *Root) First(c *Cluster) string {
+// first says a root before a reason; "" if there is none.
+func (r *Root) first(c *Cluster) string {
 	if r.Kind == "" {
 		return ""
 	}
-	return r.Text(c) + "; "
+	return r.text(c) + "; "
 }
 
 // because says what a reason means here, with what it is about.

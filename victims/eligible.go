@@ -40,7 +40,7 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 	e.ns, _ = nanos(d.now)
 	e.weights.Set(d.c.total)
 	e.least.Set(d.c.tree)
-	e.counted = d.p.CountsPreemptions()
+	e.counted = d.p.countsPreemptions()
 	e.app, e.hasApp = d.c.apps.lookup(d.ask.Application)
 	e.hasApp = e.hasApp && !(d.p.TakeOwnApplication && d.required())
 	who.Tree, who.Leaf, who.Priority, who.Arriving = d.tree, d.ask.Queue, d.ask.Priority, d.size
@@ -265,7 +265,7 @@ func (s *survey) keeps(p *Protector, row int32) bool {
 				p.Named = true
 				if gang >= 0 {
 					job := d.c.tasks[id].job
-					p.NoteJob(d.c.jobs.name(job), int(d.c.minimumOf(job)))
+					p.noteJob(d.c.jobs.name(job), int(d.c.minimumOf(job)))
 				}
 			}
 		}

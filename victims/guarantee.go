@@ -263,9 +263,6 @@ func (w *WhatIf) Lawful() bool {
 // beyondCap reports whether the set has more tasks than a plan may have.
 func (w *WhatIf) beyondCap() bool { return w.d.p.MaxVictims > 0 && len(w.set) > w.d.p.MaxVictims }
 
-// Len returns the size of the set.
-func (w *WhatIf) Len() int { return len(w.set) }
-
 // isOpen reports whether the cluster is still the one that w was opened for.
 func (w *WhatIf) isOpen() bool { return w.d.c != nil && w.open == w.d.c.version }
 

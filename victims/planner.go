@@ -115,8 +115,8 @@ func (o *Options) Counting() resources.Mask {
 	return *o.Scarce
 }
 
-// CountsPreemptions reports whether Preemptions may matter.
-func (o *Options) CountsPreemptions() bool {
+// countsPreemptions reports whether it may matter how often victims were preempted before.
+func (o *Options) countsPreemptions() bool {
 	return o.Compare != nil || slices.Contains(o.Levels, "preemptions")
 }
 

@@ -239,7 +239,7 @@ func (r *Refusal) report(c *Cluster, ofGang bool) *refusalReport {
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.Report(c),
 		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
-		Proven: r.Proven, Steps: r.Steps, NoneCounts: r.NoneCounts, ProtectedBy: r.ProtectedBy.Report(c), Cause: r.Root.Report(c),
+		Proven: r.Proven, Steps: r.Steps, NoneCounts: r.NoneCounts, ProtectedBy: r.ProtectedBy.report(c), Cause: r.Root.report(c),
 	}
 	switch rulebook.ReasonOf(cmp.Or(r.Also, r.Reason)).About {
 	case rulebook.AboutMax, rulebook.AboutGuarantee:
@@ -253,7 +253,7 @@ func (r *Refusal) report(c *Cluster, ofGang bool) *refusalReport {
 		}
 	}
 	for i := range r.Breaches {
-		f.Breaches = append(f.Breaches, r.Breaches[i].Report(c.Schema()))
+		f.Breaches = append(f.Breaches, r.Breaches[i].report(c.Schema()))
 	}
 	for _, n := range r.Counts {
 		if f.Counts == nil {
@@ -362,8 +362,8 @@ type protectorReport struct {
 	Minimum int    `json:"minimum,omitempty"`
 }
 
-// Report returns it for encoding/json; nil if there is none.
-func (p *Protector) Report(c *Cluster) any {
+// report returns a protector for encoding/json; nil if there is none.
+func (p *Protector) report(c *Cluster) any {
 	if !p.Named {
 		return nil
 	}
@@ -379,8 +379,8 @@ type rootReport struct {
 	Queue string `json:"queue,omitempty"`
 }
 
-// Report returns it for encoding/json; nil if there is none.
-func (r *Root) Report(c *Cluster) any {
+// report returns a root for encoding/json; nil if there is none.
+func (r *Root) report(c *Cluster) any {
 	if r.Kind == "" {
 		return nil
 	}
@@ -397,8 +397,8 @@ func (r *Root) Report(c *Cluster) any {
 	return x
 }
 
-// Text says a root in a line; "" if there is none.
-func (r *Root) Text(c *Cluster) string {
+// text says in a line why it could not run even in an empty cluster; "" if it could.
+func (r *Root) text(c *Cluster) string {
 	amount := func() string { return vectors.Text(c.Schema(), r.Type, r.Most) + " " + c.Schema().Name(r.Type) }
 	switch r.Kind {
 	case "no-node":
