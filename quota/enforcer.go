@@ -22,8 +22,8 @@ import (
 type Enforcer struct {
 	Cluster *victims.Cluster
 
-	// Options of which an enforcement knows NeverOvershoot, Enforced, Steps, which bounds searches
-	// over more than 12 tasks, and Stop. As many steps again, or a million, are for searches over
+	// Options of which an enforcement knows NeverOvershoot, Enforced, Audit, Observe, Steps, which
+	// bounds searches over more than 12 tasks, and Stop. As many steps again, or a million, are for searches over
 	// fewer, and for asking leaves again. Once it is stopped it takes tasks in order while usage
 	// stays over, for no lawful answer spares one that could go; the answer is unproven if anything
 	// was not searched.
@@ -35,7 +35,9 @@ type Enforcer struct {
 	// b. Keys break ties. Searches do not ask it.
 	CompareTasks func(a, b *victims.Task) int
 
-	x enforcement
+	x       enforcement
+	auditor victims.Auditor
+	found   []victims.Violation
 }
 
 // completeCandidates is the number of tasks, of a leaf or below the enforced queue, up
@@ -57,7 +59,22 @@ func (e *Enforcer) Enforce(dst *victims.Decision, q queue.ID, now time.Time) err
 		x.decide()
 	}
 	x.report(dst)
+	if e.Audit && dst.Outcome == victims.Preempts {
+		e.verify(dst, now)
+	}
+	if e.Observe != nil {
+		e.Observe(dst)
+	}
 	return nil
+}
+
+// verify has the auditor look at an enforcement, and withholds one that breaks a law.
+func (e *Enforcer) verify(dst *victims.Decision, now time.Time) {
+	e.auditor.Cluster, e.auditor.Options = e.Cluster, e.Options
+	if e.found = e.auditor.Audit(e.found[:0], dst, now); len(e.found) > 0 {
+		dst.Outcome, dst.Plan.Version, dst.Plan.Victims = victims.Refused, victims.Version{}, dst.Plan.Victims[:0]
+		dst.Refusal.Reason, dst.Refusal.Proven, dst.Refusal.Steps = victims.Unlawful, false, dst.Plan.Steps
+	}
 }
 
 // enforcement is one enforcement in the making, and the memory for the next.

@@ -53,6 +53,32 @@ func TestEnforce_DryRun(t *testing.T) {
 	require.EqualValues(t, 5, f.c.Tree().Usage(f.queue("a"))[0])
 }
 
+// Every enforcement is observed once. With Audit one that breaks a law is withheld: here a caller
+// changes its mind about who is enforced already.
+func TestEnforce_AuditAndObserve(t *testing.T) {
+	f := newFixture(t, queue.Config{Name: "p", Children: []queue.Config{leaf("a")}})
+	f.task("t1", "p.a", 5)
+	var seen []victims.Outcome
+	asked, most := 0, 1000
+	e := quota.Enforcer{Cluster: f.c, Options: victims.Options{
+		Observe:  func(d *victims.Decision) { seen = append(seen, d.Outcome) },
+		Enforced: func(queue.ID) bool { asked++; return asked > most },
+	}}
+	require.NoError(t, f.c.SetMax(f.queue("p"), slots(3)))
+	var d victims.Decision
+	require.NoError(t, e.Enforce(&d, f.queue("p"), now))
+	require.Equal(t, victims.Preempts, d.Outcome)
+	e.Audit, asked, most = true, 0, asked // the auditor hears otherwise
+	require.NoError(t, e.Enforce(&d, f.queue("p"), now))
+	require.Equal(t, victims.Refused, d.Outcome)
+	require.Equal(t, victims.Unlawful, d.Refusal.Reason)
+	require.Empty(t, d.Plan.Victims)
+	require.ErrorIs(t, f.c.Apply(&d), victims.ErrState)
+	require.Equal(t, []victims.Outcome{victims.Preempts, victims.Refused}, seen)
+	require.NotEmpty(t, d.Summary(f.c))
+	require.NotEmpty(t, d.Describe(f.c))
+}
+
 // A decision made for another version of the cluster is refused, and the victims
 // of one that is applied count as leaving.
 func TestApply(t *testing.T) {

@@ -275,6 +275,7 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 	a.ByPriority, a.Admit = false, nil // of gangs
 	p.found = a.Audit(p.found[:0], dst, now)
 	if len(p.found) > 0 {
+		dst.Plan.Places, dst.Plan.Victims = dst.Plan.Places[:0], dst.Plan.Victims[:0]
 		p.d.refuse(dst, Unlawful)
 		dst.Refusal.Proven = false
 		p.d.help(dst)
