@@ -99,7 +99,7 @@
 // # How to model it
 //
 // Node selectors, node affinity, taints, zones, maintenance windows, expected ends, nodes
-// reserved for a user: the planner's filter, which sees the ask and the instant (DESIGN.md,
+// reserved for a user: the planner's filter, which sees the ask's class and the instant (DESIGN.md,
 // Filter; the example Window of victims.Planner).
 //
 // Limits of users, licences: Hold of jobs.Pending, asked before an ask is decided.

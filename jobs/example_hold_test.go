@@ -33,10 +33,10 @@ func ExamplePending_hold() {
 	_, err = cluster.AddNode(&victims.Node{Name: "n1", Capacity: sixteen})
 	check(err)
 
-	// What each user uses: tasks and grants. Applications are users here.
-	used := func(user string) (sum resources.Vector) {
+	// What each user uses: tasks and grants. Tags are users here; members have one, too.
+	used := func(user uint64) (sum resources.Vector) {
 		for id := range cluster.Tasks() {
-			if t := cluster.TaskView(id); t.Application == user {
+			if t := cluster.TaskView(id); t.Tag == user {
 				sum = resources.Add(sum, sum, t.Size)
 			}
 		}
@@ -47,15 +47,20 @@ func ExamplePending_hold() {
 	waiting := jobs.Pending{
 		Planner: &jobs.Planner{Cluster: cluster},
 		Hold: func(a *victims.Ask) bool {
-			sum := resources.Add(nil, used(a.Application), a.Size)
-			for i := range a.Members {
-				sum = resources.Add(sum, sum, a.Member(i).Size)
+			sum := used(a.Tag)
+			for i := range max(len(a.Members), 1) {
+				m := a.Member(i)
+				_, runs := cluster.Lookup(m.Key)
+				if _, granted := cluster.LookupGrant(m.Key); !runs && !granted { // else it is counted
+					sum = resources.Add(sum, sum, m.Size)
+				}
 			}
 			return !resources.Admits(limit, sum)
 		},
 	}
-	for i, user := range []string{"ann", "ann", "ann", "bob"} {
-		waiting.Add(victims.Ask{Key: fmt.Sprint(user, "-", i), Application: user, Queue: research, Size: four})
+	const ann, bob = 1, 2
+	for i, user := range []uint64{ann, ann, ann, bob} {
+		waiting.Add(victims.Ask{Key: fmt.Sprint([]string{ann: "ann", bob: "bob"}[user], "-", i), Tag: user, Queue: research, Size: four})
 	}
 	look := func() {
 		for d, err := range waiting.Decide(now) {

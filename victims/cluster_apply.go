@@ -484,7 +484,8 @@ type waitVictim struct {
 	must bool
 }
 
-// Granted yields the rows of all grants in the order in which they were given.
+// Granted yields the rows of all grants in the order in which they were given. Collect them before
+// you change the cluster.
 func (x *askBook) Granted() iter.Seq[TaskID] {
 	return func(yield func(TaskID) bool) {
 		for i := range x.grants {

@@ -248,7 +248,7 @@ func (m *clusterModel) cancel(ask string) (unmarked, gone []string) {
 		}
 		if t.State == Preempting {
 			waited := slices.ContainsFunc(slices.Collect(maps.Values(m.waits)), func(all []modelVictim) bool { return slices.Contains(all, v) })
-			if waited || m.needs(v.key, m.grants...) {
+			if waited || m.leaveTo(v.key) {
 				continue
 			}
 			m.unmark(v.key)
@@ -262,6 +262,24 @@ func (m *clusterModel) cancel(ask string) (unmarked, gone []string) {
 		}
 	}
 	return unmarked, gone
+}
+
+// leaveTo makes a victim one of the oldest grant that needs it, and reports whether any does. That of
+// a mover waits for nobody else.
+func (m *clusterModel) leaveTo(key string) bool {
+	for i, g := range m.grants {
+		if g.mover == "" && m.needs(key, g) {
+			if g.wait == 0 {
+				m.lastWait++
+				g.wait = m.lastWait
+				m.grants = slices.Clone(m.grants)
+				m.grants[i] = g
+			}
+			m.waits[g.wait] = append(slices.Clone(m.waits[g.wait]), modelVictim{key: key})
+			return true
+		}
+	}
+	return m.needs(key, m.grants...)
 }
 
 // unmark has a victim run on, and gives it back to its budgets.

@@ -60,14 +60,19 @@ func (c *Cluster) Grant(ask string) (Grant, bool) {
 	return g, true
 }
 
-// Grants yields what asks and jobs hold, by their oldest grants.
+// Grants yields what asks and jobs hold, by their oldest grants. The loop may change the cluster:
+// those that were there when it began, and hold something still, are yielded.
 func (c *Cluster) Grants() iter.Seq[Grant] {
 	return func(yield func(Grant) bool) {
+		var keys []string
 		for i := range c.grants {
 			if a := &c.asks[c.grants[i].ask]; a.grants[0] == c.grants[i].number {
-				if g, _ := c.Grant(a.key); !yield(g) {
-					return
-				}
+				keys = append(keys, a.key)
+			}
+		}
+		for _, key := range keys {
+			if g, ok := c.Grant(key); ok && !yield(g) {
+				return
 			}
 		}
 	}
@@ -231,8 +236,8 @@ func (c *Cluster) dropAll(ask int32) {
 }
 
 // Cancel takes back the plans for an ask or a job: grants, and places of movers, are dropped; victims that have
-// not gone run on, and return to their budgets, unless another ask of the plan or a grant needs them. It
-// returns the keys of those that run on, sorted.
+// not gone run on, and return to their budgets, unless another ask of the plan or a grant needs them: they
+// are victims of that one from then on. It returns the keys of those that run on, sorted.
 //
 // Use it only if victims can be told to run on; one that is Releasing goes on leaving. Else use [Cluster.Drop];
 // if one will not stop, [Cluster.Refuse].
@@ -252,7 +257,7 @@ func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	for _, id := range told {
 		r := &c.tasks[id]
 		if r.state == Preempting {
-			if w, _ := c.placeOf(id); w != 0 || c.needed(id) {
+			if w, _ := c.placeOf(id); w != 0 || c.leaveTo(id) {
 				continue // others wait for it
 			}
 			c.setState(id, Running)
@@ -315,9 +320,22 @@ func (c *Cluster) stay(mover string) {
 	}
 }
 
-// needed reports whether a grant needs the room that a victim is to leave.
-func (x *index) needed(id TaskID) bool {
-	return slices.ContainsFunc(x.grants, func(g grantRow) bool { return x.needs(g.task, id) })
+// leaveTo makes a victim that no grant waits for one of the oldest grant of an ask that needs its
+// room, and reports whether any does. So whoever cancels that one has it run on. The place of a task
+// that moves waits for nobody else.
+func (x *index) leaveTo(id TaskID) bool {
+	needs := func(g grantRow) bool { return x.needs(g.task, id) }
+	at := slices.IndexFunc(x.grants, func(g grantRow) bool { return g.mover == "" && needs(g) })
+	if at < 0 {
+		return slices.ContainsFunc(x.grants, needs)
+	}
+	g := &x.grants[at]
+	if g.wait == 0 {
+		x.waitWith(g, x.newWait())
+	}
+	x.waitOf.reserve(cap(x.tasks))
+	x.waitFor(g.wait, waitVictim{task: id}, len(x.waits[g.wait].victims))
+	return true
 }
 
 // needs reports whether a grant needs the room that a victim is to leave: on its node, or under a

@@ -84,6 +84,45 @@ func TestGrantsInOrder(t *testing.T) {
 	require.Empty(t, slices.Collect(c.Grants()))
 }
 
+// TestCancel_InAnyOrder shows that a victim which another grant needs stops for that one from then on:
+// whoever is cancelled last has it run on. The loop over grants may cancel them.
+func TestCancel_InAnyOrder(t *testing.T) {
+	for _, waiterFirst := range []bool{false, true} {
+		c := nodeOfEight(t)
+		plan(t, c, "asks", 2, "v1")
+		plan(t, c, "waits", 2) // for v1, too
+		order := slices.Collect(c.Grants())
+		require.Len(t, order, 2)
+		var run []string
+		cancel := func(ask string) {
+			more, err := c.Cancel(ask)
+			require.NoError(t, err)
+			run = append(run, more...)
+		}
+		if waiterFirst {
+			cancel("waits")
+			cancel("asks")
+		} else {
+			for g := range c.Grants() {
+				cancel(g.Ask)
+				if g.Ask == "asks" {
+					require.Empty(t, run)
+					require.Equal(t, []string{"v1"}, held(t, c, "waits").Leaving)
+					var text bytes.Buffer
+					require.NoError(t, c.Save(&text))
+					loaded, err := Load(&text)
+					require.NoError(t, err)
+					require.Equal(t, lookAt(c).String(), lookAt(loaded).String())
+				}
+			}
+		}
+		require.Equal(t, []string{"v1"}, run)
+		require.Empty(t, slices.Collect(c.Grants()))
+		id, _ := c.Lookup("v1")
+		require.Equal(t, Running, c.State(id))
+	}
+}
+
 // TestGrantTaken shows a grant whose place somebody else takes, and a max that
 // is short without it.
 func TestGrantTaken(t *testing.T) {

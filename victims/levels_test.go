@@ -133,8 +133,8 @@ func TestLevels_Preemptions(t *testing.T) {
 	require.Equal(t, []string{"never", "once"}, keysOf(decide(victims.Options{Compare: byPreemptions})))
 
 	task := f.c.Task(d.Plan.Victims[0].Task)
-	for _, n := range []int{-1, math.MaxInt32 + 1} {
-		task.Preemptions = n
+	for _, n := range []int64{-1, math.MaxInt32 + 1} {
+		task.Preemptions = int(n) // of 32 bits it is negative
 		_, err := f.c.SetTask(&task)
 		require.ErrorIs(t, err, victims.ErrRange)
 	}
