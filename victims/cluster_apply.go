@@ -27,6 +27,7 @@ type change struct {
 	// MinMembers is how many members the job needs if it is for one: then its grants start
 	// together. 0: each place is of an ask of its own.
 	MinMembers int
+	wrong      error // what is wrong with the decision, of which this is nothing then
 }
 
 // A changePlace is a node for an ask, or for a member of a job.
@@ -50,8 +51,14 @@ func (c *Cluster) changeOf(d *Decision) change {
 	}
 	c.places = c.places[:0]
 	for _, at := range p.Places {
-		ask := p.Ask
+		ask, members := p.Ask, len(p.Ask.Members)
+		if len(d.SharedBy) > 0 {
+			members = len(d.SharedBy)
+		}
 		switch {
+		case members > 0 && (at.Member < 0 || at.Member >= members):
+			ch.wrong = fmt.Errorf("a place of member %d of %d: %w", at.Member, members, ErrRange)
+			return ch
 		case len(d.SharedBy) > 0:
 			ask = d.SharedBy[at.Member]
 		case len(p.Ask.Members) > 0:
@@ -70,7 +77,7 @@ func (c *Cluster) changeOf(d *Decision) change {
 //
 // Errors wrap [ErrState] for a refusal, [ErrStale] for a decision of another version or cluster, and
 // [ErrDuplicate] for a job with the name of an ask while one of them holds grants. Others are a victim or mover
-// that does not run or is named twice, an ask that cannot have its node, and a minimum out of range. Whether a
+// that does not run or is named twice, an ask that cannot have its node, and a minimum or a member out of range. Whether a
 // decision is lawful is not asked.
 func (c *Cluster) Apply(d *Decision) error { return c.applyChange(c.changeOf(d)) }
 
@@ -117,6 +124,8 @@ func (c *Cluster) applyChange(ch change) error {
 		return fmt.Errorf("victims: plan for %q: %w", ch.For, err)
 	}
 	switch {
+	case ch.wrong != nil:
+		return fmt.Errorf("victims: plan for %q: %w", ch.For, ch.wrong)
 	case ch.MinMembers > 0 && ch.For == "":
 		return fmt.Errorf("victims: plan for a job: %q: %w", ch.For, ErrEmpty)
 	case ch.MinMembers < 0 || ch.MinMembers > math.MaxInt32:

@@ -84,6 +84,21 @@ func TestGrantsInOrder(t *testing.T) {
 	require.Empty(t, slices.Collect(c.Grants()))
 }
 
+// A place of a member that the ask does not have is an error, and changes nothing.
+func TestApply_NoMember(t *testing.T) {
+	c := nodeOfEight(t)
+	before, ask := lookAt(c).String(), Ask{Key: "gang", Queue: 2, Members: []Member{{Key: "m"}}}
+	for _, member := range []int{-1, 1} {
+		d := decided(&Plan{Ask: ask, Places: []Place{{Member: member, Node: 1}}, Version: c.Version()})
+		err := c.Apply(d)
+		require.ErrorIs(t, err, ErrRange)
+		require.ErrorContains(t, err, `plan for "gang": a place of member `)
+		d.SharedBy = []Ask{{Key: "one", Queue: 2}}
+		require.ErrorIs(t, c.ApplyAll([]Decision{*d}), ErrRange)
+	}
+	require.Equal(t, before, lookAt(c).String())
+}
+
 // TestCancel_InAnyOrder shows that a victim which another grant needs stops for that one from then on:
 // whoever is cancelled last has it run on. The loop over grants may cancel them.
 func TestCancel_InAnyOrder(t *testing.T) {
