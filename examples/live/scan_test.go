@@ -150,7 +150,7 @@ func TestTasks(t *testing.T) {
 		}
 	}
 	for field, is := range said {
-		require.Equal(t, !slices.Contains([]string{"Ends", "Originator", "Preemptible", "Movable", "NodeSelector"}, field), is, "%s", field)
+		require.Equal(t, !slices.Contains([]string{"Ends", "Originator", "Preemptible", "Movable", "Preemptions", "NodeSelector"}, field), is, "%s", field)
 	}
 }
 
