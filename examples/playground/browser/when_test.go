@@ -23,7 +23,7 @@ func TestWhen(t *testing.T) {
 	p.step(0)
 	p.wait(said)
 	require.Contains(t, p.text("when"), "in 1h0m0s, at 2026-01-01T01:00:00Z, if nobody else starts before: fits on n1, after etl-1, etl-2")
-	require.Contains(t, p.text("when"), "guaranteed cpu of root.prod by 1m more: plan on n1, stops etl-3")
+	require.Contains(t, p.text("when"), "guaranteed cpu of root.prod by 1 more: plan on n1, stops etl-3")
 	require.Equal(t, 2, js[int](p, `document.querySelectorAll("#when li").length`))
 	p.step(1)
 	p.wait(said)
