@@ -132,7 +132,7 @@ func TestSave(t *testing.T) {
 	}
 	for picture, texts := range map[string][]string{
 		"plan": {"× tune-0", "+ llm-1", "nodes, in gpu"},
-		"card": {"+ llm-0 (8 gpu) on node-3", "× tune-0 (4 gpu) of root.batch", "✓ root.research has 17 of 20 gpu", "Work lost: 7h30m0s", "2 of 2", "guarantees hold"},
+		"card": {"+ llm-0 (8 gpu) on node-3", "× tune-0 (4 gpu) of root.batch", "✓ root.research has 17 of 20 gpu", "Work lost: 7h30m", "2 of 2", "guarantees hold"},
 	} {
 		drawn := saved(picture + ".svg")
 		require.NoError(t, xml.Unmarshal(drawn, new(struct{ XMLName xml.Name })))
