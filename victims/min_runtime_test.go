@@ -9,9 +9,39 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
+
+// Planners that have decided before go by the tree that a cluster was given since, though it shows it
+// as the same one, and that may have more queues.
+func TestMinRuntime_OfAnotherTree(t *testing.T) {
+	config := func(least time.Duration, more ...queue.Config) queue.Config {
+		return queue.Config{Children: append(more, queue.Config{Name: "a", Policies: queue.Policies{MinRuntime: &least}}, queue.Config{Name: "b", Guaranteed: slots(100)})}
+	}
+	f := newFixture(t, config(time.Minute))
+	f.node("n1", 4)
+	f.task("v", "a", "n1", 4, func(t *victims.Task) { t.Scheduled = now.Add(-2 * time.Minute) })
+	lone, gangs := victims.Planner{Cluster: f.c}, jobs.Planner{Cluster: f.c}
+	decide := func() (all []string) {
+		ask, gang := f.ask("x", "b", 4), *f.ask("y", "b", 4)
+		gang.Members = []victims.Member{{Key: "m"}}
+		var d victims.Decision
+		require.NoError(t, lone.Decide(&d, ask, now))
+		all = append(all, d.Outcome.String())
+		require.NoError(t, gangs.Decide(&d, &gang, now))
+		return append(all, d.Outcome.String())
+	}
+	require.Equal(t, []string{"plan", "plan"}, decide())
+	more := []queue.Config{{Name: "c"}, {Name: "d"}}
+	for _, least := range []time.Duration{time.Hour, time.Second} {
+		other := newFixture(t, config(least, more...))
+		require.NoError(t, f.c.SetTree(other.c.Tree().Clone()))
+		want := map[bool]string{true: "refused", false: "plan"}[least == time.Hour]
+		require.Equal(t, []string{want, want}, decide())
+	}
+}
 
 // A task is no victim until it has run for as long as the nearest queue says: to the nanosecond, for
 // asks that need their node too, and to auditors. The end is told, and then it goes.

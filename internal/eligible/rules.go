@@ -155,17 +155,14 @@ func (r *Rules) Owns(w queue.ID) bool { return w == r.taker.Leaf || r.taker.inBr
 
 // MinRuntimes are how long tasks of each queue must have run before asks may take them.
 type MinRuntimes struct {
-	of  *queue.Tree
 	by  []time.Duration
 	any bool
 }
 
-// Set makes them those of a tree. It costs nothing if that is as before.
+// Set makes them those of a tree as it is. A cluster that is given another tree shows it as the same
+// one, so call it for each decision.
 func (m *MinRuntimes) Set(t *queue.Tree) {
-	if m.of == t {
-		return
-	}
-	m.of, m.by, m.any = t, m.by[:0], false
+	m.by, m.any = m.by[:0], false
 	for q := range queue.ID(t.Len()) {
 		m.by = append(m.by, *t.Policies(q).MinRuntime)
 		m.any = m.any || m.by[q] > 0

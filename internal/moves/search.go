@@ -261,6 +261,7 @@ func (s *Search) reset() {
 		Strict: s.StrictPriority || s.byPriority(), OnNode: s.Ask.RequiredNode != "", OwnLeaf: true,
 	}
 	s.rules.Reset(t)
+	s.least.Set(s.c.Tree())
 	if !t.Strict {
 		s.rules.Leaves[t.Leaf].Ceiling = 0
 	}

@@ -37,7 +37,6 @@ func (s *Search) movable(id victims.TaskID, t *victims.Task) bool {
 		s.asked.Task = id
 		x.Until, x.Exempt = s.Exempt(s.asked)
 	}
-	s.least.Set(s.c.Tree())
 	x = s.least.Extend(x, t.Queue, t.Scheduled)
 	return !x.Exempt || !eligible.Lasts(x.Until, s.Now)
 }
