@@ -43,7 +43,7 @@ func (r *rules) begin(p *Planner, now time.Time) {
 	r.now, r.horizon, r.strict, r.stage = now, now, p.StrictPriority, byPriority
 	r.weights.Set(p.Cluster.Capacity())
 	r.least.Set(p.Cluster.Tree())
-	r.counted = p.Compare != nil || slices.Contains(p.Levels, "preemptions")
+	r.counted = p.Compare != nil || rulebook.LevelPreemptions.CountsIn(p.Levels)
 }
 
 // beginLeaf makes the rules those of jobs of a leaf.

@@ -4,13 +4,13 @@ package victims
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/trigger"
 
@@ -117,7 +117,7 @@ func (o *Options) Counting() resources.Mask {
 
 // countsPreemptions reports whether it may matter how often victims were preempted before.
 func (o *Options) countsPreemptions() bool {
-	return o.Compare != nil || slices.Contains(o.Levels, "preemptions")
+	return o.Compare != nil || rulebook.LevelPreemptions.CountsIn(o.Levels)
 }
 
 // CompareCosts is negative if a is cheaper than b.

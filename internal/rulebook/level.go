@@ -88,6 +88,11 @@ func (l Level) NegativeSum() bool { return levelTable[l].negative && !levelTable
 // Off reports whether the level does not count unless it is named.
 func (l Level) Off() bool { return levelTable[l].off }
 
+// CountsIn reports whether the level counts in an order: if it is named, and without words by default.
+func (l Level) CountsIn(words []string) bool {
+	return slices.Contains(words, levelTable[l].word) || len(words) == 0 && !l.Off()
+}
+
 // PlanOrder returns the order of victims.Cost as levels of package cost.
 func PlanOrder() cost.Order {
 	o := cost.Order{Carry: 1 << LevelOwnLow, Overrun: int(LevelOverrun), Count: int(LevelVictims)}
