@@ -275,6 +275,15 @@ var auditGangTable = []auditRow{
 		want: []string{`gang: job j: 1 members run on, want at least 2`},
 	},
 	{
+		// Without one of the two there is room, and too few of the job run on all the same.
+		name: "gang: two of the minimum, though one would be room enough",
+		edit: func(c *auditCase) {
+			c.gang(3, "v1", "v2", "u")
+			c.victims = []string{"v1", "v2"}
+		},
+		want: []string{`gang: job j: 1 members run on, want at least 3`},
+	},
+	{
 		name: "gang: too few run already",
 		edit: func(c *auditCase) {
 			c.gang(9, "v1", "v2")

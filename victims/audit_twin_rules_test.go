@@ -76,10 +76,16 @@ func (s slowAudit) surplus(job string) int {
 	return max(0, running-s.Cluster.MinMembers(job))
 }
 
+// beyond reports whether more of a job go than may go one by one.
+func (s slowAudit) beyond(job string) bool {
+	_, taken := s.members(job)
+	return job != "" && taken > s.surplus(job)
+}
+
 // whole reports whether a job goes as a whole, because too few could stay.
 func (s slowAudit) whole(job string) bool {
 	running, taken := s.members(job)
-	return job != "" && taken == running && taken > s.surplus(job)
+	return taken == running && s.beyond(job)
 }
 
 // brought reports whether a job goes as a whole for a member that helps.
@@ -121,14 +127,16 @@ func (s slowAudit) drawn(budget string) (n int64) {
 }
 
 // sparesUnit reports whether a unit of the plan can be given back: a victim
-// that goes alone, or all of a job but as many of use as may go one by one.
+// that goes alone, or all of a job but as many of use as may go one by one. Of
+// a job that is left with too few nobody comes back alone: with one member
+// less the plan breaks the law of gangs still.
 func (s slowAudit) sparesUnit() bool {
 	jobs := make(map[string][]victims.Victim)
 	for _, v := range s.plan.Victims {
 		task := s.Cluster.Task(v.Task)
 		switch {
 		case task.State != victims.Running:
-		case s.whole(task.Job):
+		case s.beyond(task.Job):
 			jobs[task.Job] = append(jobs[task.Job], v)
 		case !s.blocks(v.Task) && s.doesWithout(v):
 			return true

@@ -378,8 +378,8 @@ func (x *court) minimal() {
 		return // a plan without room says nothing of what it could spare; room has its own law
 	}
 	for _, id := range x.victims {
-		// One member of a whole job cannot come back alone, and who blocks has to go
-		// whatever the amounts.
+		// One member of a job that goes as a whole, or is left with too few, cannot come back
+		// alone, and who blocks has to go whatever the amounts.
 		if g := x.gangAt(id); g != nil && g.taken > g.surplus || x.blocks(id) {
 			continue
 		}
