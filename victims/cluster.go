@@ -277,7 +277,7 @@ func (c *Cluster) UpdateNode(n *Node) error {
 }
 
 // An Orphan is an ask, or a member of a job, whose grant has gone with its node. Decide again, or give up by
-// [Cluster.Drop].
+// [Cluster.Drop]. Its queues use less: decide other refused asks again, too.
 type Orphan struct {
 	Ask    string // the key of the ask, or the name of the job
 	Member string // its key; "" for a lone ask

@@ -18,7 +18,7 @@ import (
 //
 //   - a task or grant goes, shrinks or is told to stop: [Help.IfLess];
 //   - one comes, grows, starts, or may stay: [Help.IfMore]. One that moves goes and comes;
-//   - a node is added, changed or removed: [Help.IfNode];
+//   - a node is added, changed or removed: [Help.IfNode]. If grants end with it, as [Orphan] tells: in any case;
 //   - a budget has more left, or is no longer hard: [Help.IfBudget];
 //   - time passes: Time;
 //   - you set Bounds, Policies (a new tree sets both), Priorities or Labels;
