@@ -25,10 +25,10 @@ var mayImport = map[string][]string{
 	"queue":         {"resources", "internal/lent", "internal/vectors"},
 	"fence":         {"resources", "queue"},
 	"toleration":    nil,
-	"victims":       {"resources", "queue", "fence", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
+	"victims":       {"resources", "queue", "fence", "internal/lent", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 	"victims/cover": {"resources", "internal/cost", "internal/least", "internal/units"},
 	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved", "internal/vectors", "internal/lent", "internal/trees"},
-	"jobs":          {"resources", "queue", "fence", "victims", "internal/aside", "internal/moves", "internal/cost", "internal/gangs", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
+	"jobs":          {"resources", "queue", "fence", "victims", "internal/lent", "internal/aside", "internal/moves", "internal/cost", "internal/gangs", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 
 	// The words of another scheduler. Nothing of the library imports it.
 	"jobs/koordinator": {"resources", "victims", "jobs"},
@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"internal/gangs": {"internal/least"},
 
 	// The search for tasks that start again elsewhere.
-	"internal/moves": {"resources", "queue", "victims", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/rulebook", "internal/trees", "internal/trigger"},
+	"internal/moves": {"resources", "queue", "victims", "internal/lent", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/rulebook", "internal/trees", "internal/trigger"},
 
 	// Who may be a victim, for asks and jobs.
 	"internal/eligible": {"resources", "queue", "fence", "internal/cost", "internal/units", "internal/rulebook"},

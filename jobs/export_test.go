@@ -8,3 +8,6 @@ func (p *Planner) SetQuick(quick bool) { p.quick = quick }
 
 // GatherWork is what it takes in steps to gather a task as a candidate.
 const GatherWork = lookWork + candidateWork
+
+// JointSteps is what DecideAll may take at least.
+const JointSteps = jointSteps

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/moves"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -109,9 +110,9 @@ func (p *Planner) move(dst *victims.Decision, ask *victims.Ask, now time.Time) e
 	}
 	p.found = (&victims.Auditor{Cluster: p.Cluster, Options: p.Options}).Audit(p.found[:0], dst, now)
 	if len(p.found) > 0 {
-		dst.Begin(ask, p.Cluster, now)
+		lent.To(dst).Begin(ask, p.Cluster, now)
 		dst.Outcome, dst.Refusal.Reason, dst.Refusal.Proven = victims.Refused, victims.Unlawful, false
-		dst.Refusal.Help.Anything(p.Cluster)
+		lent.To(dst).Anything(p.Cluster)
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func (p *Planner) answer(dst *victims.Decision, job *victims.Ask, now time.Time)
 	if err := d.begin(p, job, now); err != nil {
 		return err
 	}
-	dst.Begin(d.job, d.c, now)
+	lent.To(dst).Begin(d.job, d.c, now)
 	if p.inOrder && len(job.Members) > 1 {
 		for i := range job.Members { // the asks themselves follow
 			dst.SharedBy = append(dst.SharedBy, job.MemberAsk(i))
@@ -138,7 +139,7 @@ func (p *Planner) answer(dst *victims.Decision, job *victims.Ask, now time.Time)
 		dst.Plan.Domain = append(dst.Plan.Domain, names...)
 	}
 	if dst.Outcome == victims.Refused && !p.hasty {
-		d.help(&dst.Refusal)
+		d.help(dst)
 	}
 	return nil
 }
@@ -299,12 +300,12 @@ func (d *decision) byGuarantee(dst *victims.Decision) {
 	first := outsideLeaf
 	if d.mayTakeOwn(dst.Refusal.Reason) {
 		second := &d.second
-		second.Refusal.Clear()
+		lent.To(second).Clear()
 		if d.try(second, withOwnLeaf) {
 			if !dst.Refusal.Proven {
 				d.best.proof = victims.NoProof // tasks of other leaves might do after all
 			}
-			dst.Refusal.Clear()
+			lent.To(dst).Clear()
 			d.planned(dst)
 			return
 		}
@@ -467,7 +468,7 @@ func (d *decision) planned(dst *victims.Decision) {
 	}
 	lost.Tell((*rulebook.Cost)(&p.Cost), d.tree.Schema())
 	for i := range p.Victims { // copies, for the cluster may change
-		p.Victims[i].Size = dst.Keep(d.c.TaskView(p.Victims[i].Task).Size)
+		p.Victims[i].Size = lent.To(dst).Keep(d.c.TaskView(p.Victims[i].Task).Size)
 	}
 	// By key, so that the text of a plan does not depend on rows.
 	slices.SortFunc(p.Victims, func(a, b victims.Victim) int { return strings.Compare(a.Key, b.Key) })

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
@@ -72,7 +73,7 @@ func (d *decision) unplanned(dst *victims.Decision, s stage) {
 		d.gather(scope{all: true})
 		d.lackQuota(r)
 	}
-	dst.CountLater(d, uint8(s))
+	lent.To(dst).CountLater(d, uint8(s))
 	last := s
 	if own {
 		last = withOwnLeaf // whoever may go in the first stage may go in the second
@@ -205,23 +206,24 @@ func (d *decision) mayUse(n victims.NodeID, member int) bool {
 
 // help says what would help after a refusal. An answer other than a refusal needs room as
 // things are, or a plan. (DESIGN.md, What would help.)
-func (d *decision) help(r *victims.Refusal) {
+func (d *decision) help(dst *victims.Decision) {
+	r, fill := &dst.Refusal, lent.To(dst)
 	if r.Proven {
 		r.RetryAt = eligible.Sooner(r.RetryAt, *d.filter.until, d.now)
 	}
 	h := &r.Help
 	h.Time = !r.RetryAt.IsZero() || !r.Proven
 	w := d.wish(r)
-	defer func() { h.Note(d.c, &w, &d.rules.eligible) }()
+	defer func() { fill.Note(d.c, &w, &d.rules.eligible) }()
 	switch {
 	// A predicate may look at anything, and so may formulas of quotas.
 	case d.p.ByPriority, d.p.Admit != nil, d.p.Predicate != nil, d.p.Blockers != nil, d.mayTakeOwn(r.Reason):
 		w.Anything = true
-		h.Anything(d.c)
+		fill.Anything(d.c)
 		return
 	}
 	e := rulebook.ReasonOf(r.Reason)
-	if r.HelpReason(); !e.Place && !e.Gate {
+	if fill.HelpReason(); !e.Place && !e.Gate {
 		// Of a job that may have victims on many nodes Worth compares amounts. Gangs go for
 		// reasons of their own.
 		switch r.Reason {
@@ -232,7 +234,7 @@ func (d *decision) help(r *victims.Refusal) {
 		default:
 			w.Anything = true
 		}
-		h.Anything(d.c)
+		fill.Anything(d.c)
 	}
 	if e.Place {
 		d.helpRoom(r)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -57,7 +58,7 @@ func undo(c *victims.Cluster, n int) {
 // their question, a copy; Predicate is told a job whose members are the asks.
 //
 // Steps bound the whole call: each ask by itself gets its part of a quarter. 0 means 3 times what the asks take
-// one by one, at least JointSteps. The first decision has the Steps of the call. If too little is left for a
+// one by one, at least 2^22. The first decision has the Steps of the call. If too little is left for a
 // shared plan, asks have plans of their own; once Stop returns true each is decided in haste.
 //
 // Errors are those of [Planner.Decide], a key twice (ErrDuplicate), the option Moves, and an ask that is a gang
@@ -138,7 +139,7 @@ func (j *joiner) refusal(r *refusedAsk) (d victims.Decision) {
 		fill(&j.job, ask)
 		ask = &j.job
 	}
-	d.Begin(ask, j.p.Cluster, j.now)
+	lent.To(&d).Begin(ask, j.p.Cluster, j.now)
 	d.Outcome, d.Refusal, d.Plan.Version, d.Refusal.Steps = victims.Refused, r.refusal, victims.Version{}, 0
 	return d
 }
@@ -216,7 +217,7 @@ func (j *joiner) takeTurns() error {
 	j.retreat(0)
 	j.perAsk = j.spent / int64(max(len(j.dst.asks), 1))
 	if j.most == 0 {
-		j.most = max(jointTimes*j.spent, JointSteps)
+		j.most = max(jointTimes*j.spent, jointSteps)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// JointSteps is how many steps [Planner.DecideAll] may take if the caller sets none: some 15 milliseconds.
-const JointSteps = 1 << 22
+// jointSteps is how many steps [Planner.DecideAll] may take if the caller sets none: some 15 milliseconds.
+const jointSteps = 1 << 22
 
 // jointTimes is how many times the steps of the turns DecideAll takes, turns included. A step of
 // a joint search takes up to half as long again, so that it is 4 times in time.

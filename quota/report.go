@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
@@ -16,15 +17,16 @@ import (
 
 // report sets dst to what was decided.
 func (x *enforcement) report(dst *victims.Decision) {
-	dst.Begin(&victims.Ask{Queue: x.q}, x.c, x.now)
+	fill := lent.To(dst)
+	fill.Begin(&victims.Ask{Queue: x.q}, x.c, x.now)
 	e, p := &dst.Enforcement, &dst.Plan
 	dst.Outcome, e.Result, e.Proven, p.Steps = victims.Fits, "met", !x.finder.unproven, x.finder.steps
 	x.vector = rows.Zeros(x.vector, x.types)
-	e.Usage, e.Target, e.Freed, e.Shortfall = dst.Keep(x.usage), dst.Keep(x.target), dst.Keep(x.vector), dst.Keep(x.vector)
+	e.Usage, e.Target, e.Freed, e.Shortfall = fill.Keep(x.usage), fill.Keep(x.target), fill.Keep(x.vector), fill.Keep(x.vector)
 	for t := range x.vector {
 		x.vector[t], _ = x.tree.Max(x.q).Bound(t)
 	}
-	e.Max = resources.Limit{Value: dst.Keep(x.vector), Defined: x.tree.Max(x.q).Defined}
+	e.Max = resources.Limit{Value: fill.Keep(x.vector), Defined: x.tree.Max(x.q).Defined}
 	if len(x.list) == 0 {
 		return
 	}
@@ -47,14 +49,15 @@ func (x *enforcement) report(dst *victims.Decision) {
 
 // reportQueues lists what queues were asked for, and what the leaves made of it.
 func (x *enforcement) reportQueues(dst *victims.Decision) {
+	fill := lent.To(dst)
 	for p := x.q; p < trees.End(x.tree, x.q); p++ {
 		part := victims.Part{Queue: p}
 		if amount := x.row(x.rounds.parts, p); p != x.q && x.isAny(amount) {
-			part.Amount = dst.Keep(amount)
+			part.Amount = fill.Keep(amount)
 		}
 		// What was asked for may have been left to others in the end.
 		if asked := x.row(x.rounds.asked, p); x.tree.IsLeaf(p) && x.isAny(asked) {
-			part.Asked, part.Freed = dst.Keep(asked), dst.Keep(x.row(x.freed, p))
+			part.Asked, part.Freed = fill.Keep(asked), fill.Keep(x.row(x.freed, p))
 			for i := x.at(p).first; i < x.at(p).end; i++ {
 				if x.task(i).taken {
 					part.Victims++
@@ -69,13 +72,13 @@ func (x *enforcement) reportQueues(dst *victims.Decision) {
 
 // reportVictims lists the victims, what they cost, and the grants.
 func (x *enforcement) reportVictims(dst *victims.Decision) {
-	p, e := &dst.Plan, &dst.Enforcement
+	p, e, fill := &dst.Plan, &dst.Enforcement, lent.To(dst)
 	c := &p.Cost
 	for i, row := range x.sortByKey() {
 		t := x.c.TaskView(x.task(row).id)
 		p.Victims = append(p.Victims, victims.Victim{
 			Task: x.task(row).id, Key: t.Key, Name: t.Name, Path: x.tree.Path(t.Queue), Place: x.c.NodeName(t.Node),
-			Priority: t.Priority, Size: dst.Keep(t.Size), Job: t.Job,
+			Priority: t.Priority, Size: fill.Keep(t.Size), Job: t.Job,
 			OptedOut: t.OptedOut, Originator: t.Originator, ForHeadroom: true,
 			Whole: x.goesWhole(row),
 		})

@@ -249,6 +249,7 @@ type Decision struct {
 	// queue, and Plan.Cost no ranks, excess and node.
 	Enforcement Enforcement
 
+	side             // for planners of other packages
 	counts uncounted // of the refusal
 	sizes  []int64   // of the ask, its members and victims, and of the enforcement
 }
@@ -551,24 +552,23 @@ type Root struct {
 	Queue queue.ID
 }
 
-// Clear has a refusal say nothing; memory is reused.
-func (r *Refusal) Clear() {
+// clear has a refusal say nothing; memory is reused.
+func (r *Refusal) clear() {
 	*r = Refusal{
 		Counts: r.Counts[:0], Help: r.Help.cleared(), Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
 		Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0],
 	}
 }
 
-// Begin makes d ready to be filled for an ask, of which it keeps a copy; memory is reused. It is
-// for planners of other packages, as Keep and CountLater are.
-func (d *Decision) Begin(ask *Ask, c *Cluster, at time.Time) {
+// begin makes d ready to be filled for an ask, of which it keeps a copy; memory is reused.
+func (d *Decision) begin(ask *Ask, c *Cluster, at time.Time) {
 	p := &d.Plan
 	members := p.Ask.Members[:0]
 	d.sizes = d.sizes[:0]
-	size := d.Keep(ask.Size)
+	size := d.keep(ask.Size)
 	for i := range ask.Members {
 		members = append(members, ask.Members[i])
-		members[i].Size = d.Keep(members[i].Size)
+		members[i].Size = d.keep(members[i].Size)
 	}
 	d.Outcome, d.SharedBy, d.counts = 0, d.SharedBy[:0], uncounted{}
 	*p = Plan{
@@ -576,7 +576,7 @@ func (d *Decision) Begin(ask *Ask, c *Cluster, at time.Time) {
 		Version: c.version, At: at, Path: c.tree.Path(ask.Queue),
 	}
 	p.Ask.Size, p.Ask.Members = size, members
-	d.Refusal.Clear()
+	d.Refusal.clear()
 	d.Enforcement.clear()
 }
 
@@ -588,8 +588,8 @@ func (p *Plan) place() (at Place) {
 	return at
 }
 
-// Keep returns a copy of amounts that is good until d is filled again.
-func (d *Decision) Keep(v resources.Vector) resources.Vector {
+// keep returns a copy of amounts that is good until d is filled again.
+func (d *Decision) keep(v resources.Vector) resources.Vector {
 	// One block for all sizes: if it grows and moves, those before it keep views of the old
 	// memory, which has the same amounts.
 	from := len(d.sizes)

@@ -71,8 +71,8 @@ func (h *Help) CopyFrom(from *Help) {
 	h.Budgets = append(budgets, from.Budgets...)
 }
 
-// Anything makes h name all that can happen but time: then [Help.Worth] is true after any change.
-func (h *Help) Anything(c *Cluster) {
+// anything makes h name all that can happen but time: then [Help.Worth] is true after any change.
+func (h *Help) anything(c *Cluster) {
 	h.noted.Anything = true
 	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
 	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
@@ -171,8 +171,8 @@ type noted struct {
 	used    []int64 // by queue and type
 }
 
-// Note has h remember a refusal, for [Help.Worth]; e says who may go. Planners call it.
-func (h *Help) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) {
+// note has h remember a refusal, for [Help.Worth]; e says who may go.
+func (h *Help) note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) {
 	m := &h.noted
 	m.copyFrom(&noted{Wish: *w, version: c.version, since: c.seen()})
 	if m.Anything = m.Anything || m.Gangs && c.gangs > 0; m.Anything {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -152,7 +153,7 @@ func (d *decision) planned(dst *Decision) {
 	site := d.siteOf(d.best.node())
 	d.giveBack(&site)
 	dst.Outcome = Preempts
-	dst.Refusal.Clear()
+	dst.Refusal.clear()
 	p := &dst.Plan
 	p.Version = d.c.version
 	p.Cost, p.Proof, p.Steps, p.Second = d.best.cost, d.proof(), d.trial.meter.Used, d.stage == withOwnLeaf
@@ -219,3 +220,18 @@ func (d *decision) retryAt(stages []stage) time.Time {
 		return false
 	})
 }
+
+// A side is what a [Decision] lends to planners of other packages, as lent.To(d).
+type side = lent.Side[*filler]
+
+// A filler is a decision as planners of other packages see it.
+type filler Decision
+
+func (*filler) For(d *Decision) *filler                                { return (*filler)(d) }
+func (f *filler) Begin(ask *Ask, c *Cluster, at time.Time)             { (*Decision)(f).begin(ask, c, at) }
+func (f *filler) Keep(v resources.Vector) resources.Vector             { return (*Decision)(f).keep(v) }
+func (f *filler) CountLater(by counter, stage uint8)                   { (*Decision)(f).countLater(by, stage) }
+func (f *filler) Clear()                                               { f.Refusal.clear() }
+func (f *filler) HelpReason()                                          { f.Refusal.helpReason() }
+func (f *filler) Anything(c *Cluster)                                  { f.Refusal.Help.anything(c) }
+func (f *filler) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) { f.Refusal.Help.note(c, w, e) }

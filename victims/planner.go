@@ -262,7 +262,7 @@ func (p *Planner) answer(dst *Decision, ask *Ask, now time.Time) error {
 func (d *decision) begin(dst *Decision) {
 	ask := *d.ask
 	ask.Size = d.size
-	dst.Begin(&ask, d.c, d.now)
+	dst.begin(&ask, d.c, d.now)
 }
 
 // verify has the auditor look at a plan, and withholds one that breaks a law.

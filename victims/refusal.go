@@ -35,17 +35,17 @@ func (d *Decision) Count() error {
 	return nil
 }
 
-// A Counter is a planner that counts what its refusals count only if somebody asks.
-type Counter interface {
+// A counter is a planner that counts what its refusals count only if somebody asks.
+type counter interface {
 	// CountedIn returns the cluster that the planner decides over now.
 	CountedIn() *Cluster
-	// CountRefusal sets what d counts; the stage is that of CountLater.
+	// CountRefusal sets what d counts; the stage is that of countLater.
 	CountRefusal(d *Decision, stage uint8) error
 }
 
-// CountLater says who counts for a refusal if somebody asks by [Decision.Count], while the cluster
+// countLater says who counts for a refusal if somebody asks by [Decision.Count], while the cluster
 // is as it is now. The planner may tell itself whose tasks were candidates, as a stage.
-func (d *Decision) CountLater(by Counter, stage uint8) {
+func (d *Decision) countLater(by counter, stage uint8) {
 	d.counts = uncounted{by, by.CountedIn().version, stage}
 }
 
@@ -65,7 +65,7 @@ func (d *decision) CountRefusal(dst *Decision, s uint8) error {
 // uncounted is what it takes to count for a refusal: nothing if there is nothing to count,
 // or it is counted.
 type uncounted struct {
-	by      Counter
+	by      counter
 	version Version
 	stage   uint8
 }
@@ -80,7 +80,7 @@ func (d *decision) unplanned(dst *Decision, told stage) {
 		return // a trial of Explain: only the outcome is read
 	}
 	if counted {
-		dst.CountLater(d, uint8(told))
+		dst.countLater(d, uint8(told))
 		// Without another try in between things are as the search left them.
 		if d.stage != told {
 			d.prepare(told)
@@ -462,7 +462,7 @@ func (d *decision) help(dst *Decision) {
 		d.scratch.place[0] = int32(d.c.tasks[id].node)
 		w.Places = d.scratch.place[:]
 	}
-	defer func() { h.Note(d.c, &w, &d.eligible.Rules) }()
+	defer func() { h.note(d.c, &w, &d.eligible.Rules) }()
 	switch {
 	case r.Reason == rulebook.UnknownNode:
 		h.Node = d.ask.RequiredNode
@@ -472,7 +472,7 @@ func (d *decision) help(dst *Decision) {
 		// Under a cap anything that makes a plan smaller may help. A predicate may look at anything. A gang may go as a whole once a member that
 		// could not go is no more. And with the option of the own leaf, law 2 lets
 		// go more if less is used.
-		h.Anything(d.c)
+		h.anything(d.c)
 		w.Anything = true
 		return
 	}
@@ -486,12 +486,12 @@ func (d *decision) help(dst *Decision) {
 		if rulebook.ReasonOf(r.Reason).Place {
 			d.helpPlace(h)
 		}
-		r.HelpReason()
+		r.helpReason()
 	}
 }
 
-// HelpReason names what undoes the reason. It is for planners.
-func (r *Refusal) HelpReason() {
+// helpReason names what undoes the reason.
+func (r *Refusal) helpReason() {
 	h, e := &r.Help, rulebook.ReasonOf(r.Reason)
 	h.Bounds, h.Policies, h.MoreVictims = h.Bounds || e.Bounds, h.Policies || e.Policies, h.MoreVictims || e.Cap
 	if e.Less && !slices.Contains(h.Less, r.Queue) {

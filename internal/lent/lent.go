@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lent has what a queue.Tree keeps and its methods do not show: package queue embeds
-// it, and lends it to packages of the module that own trees. See package trees.
+// Package lent has what types for users lend to packages of the module, which users do not see: what a
+// queue.Tree keeps (see package trees), and how planners fill a victims.Decision.
 package lent
 
 import (
@@ -20,6 +20,14 @@ func (b *Box) lend() *Tree { return &b.tree }
 
 // Of returns what is in the box that is embedded.
 func Of(tree interface{ lend() *Tree }) *Tree { return tree.lend() }
+
+// A Side is what a type embeds, under an unexported name, to lend the methods of a T; see [To].
+type Side[T any] struct{}
+
+func (Side[T]) lend() (t T) { return t }
+
+// To returns the T of x, with what only packages of the module may do to x.
+func To[X interface{ lend() T }, T interface{ For(X) T }](x X) T { return x.lend().For(x) }
 
 // In returns what is in a box.
 func In(b *Box) *Tree { return &b.tree }

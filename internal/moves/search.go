@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/trigger"
@@ -131,14 +132,14 @@ func (s *Search) tell(steps int64) {
 	s.proven = s.proven && !s.meter.Over()
 	if d.Outcome == victims.Refused {
 		d.Refusal.Steps, d.Refusal.Proven = steps, d.Refusal.Proven && s.proven
-		d.Refusal.Help.Anything(s.c)
+		lent.To(d).Anything(s.c)
 		return
 	}
 	p := &d.Plan
 	p.Steps, p.Version, p.Cost.Moves = steps, s.c.Version(), len(s.moves)
 	for _, m := range s.moves {
 		m.Path, m.FromName, m.ToName = s.c.Tree().Path(s.c.TaskView(m.Task).Queue), s.c.NodeName(m.From), s.c.NodeName(m.To)
-		m.Size = d.Keep(m.Size)
+		m.Size = lent.To(d).Keep(m.Size)
 		p.Moves = append(p.Moves, m)
 	}
 	if len(s.moves) > 0 {
