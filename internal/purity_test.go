@@ -53,7 +53,7 @@ func checkPurity(files []*source) (complaints []string) {
 }
 
 // checkVars looks at variables of the package. Two kinds are no state: a
-// sentinel error, which is made by errors.New and called Err…, and a table, which is
+// sentinel error, which is made by errors.New, or is one of another package, and called Err…, and a table, which is
 // unexported, written down as a literal, and never written to in the package.
 // (A table that is handed out as a slice could still be written elsewhere; that
 // is for a reader to see.)
@@ -78,8 +78,14 @@ func checkVars(s *source, d *ast.GenDecl, tables map[string]bool, complaints *[]
 }
 
 func isSentinel(name string, value ast.Expr) bool {
+	if !strings.HasPrefix(strings.ToLower(name), "err") {
+		return false
+	}
+	if other, ok := value.(*ast.SelectorExpr); ok {
+		return strings.HasPrefix(other.Sel.Name, "Err")
+	}
 	call, ok := value.(*ast.CallExpr)
-	return ok && strings.HasPrefix(strings.ToLower(name), "err") && isSelector(call.Fun, "errors", "New")
+	return ok && isSelector(call.Fun, "errors", "New")
 }
 
 func isSelector(e ast.Expr, x, sel string) bool {
@@ -236,6 +242,8 @@ func TestCheckPurity(t *testing.T) {
 		{`var x = func() {}`, "variable x" + state},
 		{`import "errors"; var ErrX = errors.New("x")`, ""},
 		{`import "errors"; var X = errors.New("x")`, "variable X" + state},
+		{`import "io"; var ErrX = io.ErrNoProgress`, ""},
+		{`import "io"; var ErrX = io.Discard`, "variable ErrX" + state},
 		{`import "sync"; var errX sync.Mutex`, "variable errX" + state},
 		{`const x = 1; type t interface{}; var _ t = x`, ""},
 

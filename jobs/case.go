@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -196,23 +197,23 @@ func (r *roster) check(c *jobCase) error {
 	// numbers.
 	switch {
 	case job.Key == "":
-		return fail(victims.ErrEmpty)
+		return fail(invalid.Empty)
 	case job.Queue < 0 || int(job.Queue) >= c.tree.Len():
 		return fail(fmt.Errorf("queue %d: %w", job.Queue, victims.ErrUnknown))
 	case !c.tree.IsLeaf(job.Queue):
-		return fail(fmt.Errorf("queue %s: %w", c.tree.Path(job.Queue), victims.ErrQueue))
+		return fail(fmt.Errorf("queue %s: %w", c.tree.Path(job.Queue), invalid.Queue))
 	case job.MinMembers < 0 || job.MinMembers > len(job.Members):
-		return fail(fmt.Errorf("minimum %d of %d members: %w", job.MinMembers, len(job.Members), victims.ErrRange))
+		return fail(fmt.Errorf("minimum %d of %d members: %w", job.MinMembers, len(job.Members), invalid.Range))
 	case job.DomainDepth < 0:
-		return fail(fmt.Errorf("domain of depth %d: %w", job.DomainDepth, victims.ErrRange))
+		return fail(fmt.Errorf("domain of depth %d: %w", job.DomainDepth, invalid.Range))
 	case job.RequiredNode != "":
 		return fail(fmt.Errorf("requires node %q: %w", job.RequiredNode, victims.ErrState))
 	case !holdable(c.now):
-		return fail(fmt.Errorf("now %v: %w", c.now, victims.ErrRange))
+		return fail(fmt.Errorf("now %v: %w", c.now, invalid.Range))
 	case !job.PendingSince.IsZero() && !holdable(job.PendingSince):
-		return fail(fmt.Errorf("pending since %v: %w", job.PendingSince, victims.ErrRange))
+		return fail(fmt.Errorf("pending since %v: %w", job.PendingSince, invalid.Range))
 	case !job.LastAttempt.IsZero() && !holdable(job.LastAttempt):
-		return fail(fmt.Errorf("last attempt %v: %w", job.LastAttempt, victims.ErrRange))
+		return fail(fmt.Errorf("last attempt %v: %w", job.LastAttempt, invalid.Range))
 	}
 	if err := r.checkMembers(c); err != nil {
 		return fail(err)
@@ -241,7 +242,7 @@ func (r *roster) checkMembers(c *jobCase) error {
 	for i := range c.job.Members {
 		m := &c.job.Members[i]
 		if m.Key == "" {
-			return fmt.Errorf("member %d: %w", i, victims.ErrEmpty)
+			return fmt.Errorf("member %d: %w", i, invalid.Empty)
 		}
 		// Keys are those of tasks later on, of which there is one each.
 		if _, ok := r.byKey[m.Key]; ok {
@@ -266,10 +267,10 @@ func (r *roster) checkMember(c *jobCase, m *victims.Member) error {
 		return nil // the cluster has checked its size, and counts it
 	}
 	if m.Cost < 0 {
-		return fmt.Errorf("cost %d: %w", m.Cost, victims.ErrAmount)
+		return fmt.Errorf("cost %d: %w", m.Cost, invalid.Amount)
 	}
 	if m.Preemptions < 0 || m.Preemptions > math.MaxInt32 {
-		return fmt.Errorf("preemptions %d: %w", m.Preemptions, victims.ErrRange)
+		return fmt.Errorf("preemptions %d: %w", m.Preemptions, invalid.Range)
 	}
 	for i, name := range m.Budgets {
 		if _, ok := c.c.Budget(name); !ok {
@@ -284,12 +285,12 @@ func (r *roster) checkMember(c *jobCase, m *victims.Member) error {
 		switch {
 		// A vector may be longer than the schema by zeros.
 		case t >= c.types && v != 0:
-			return fmt.Errorf("%d of type %d of %d: %w", v, t, c.types, victims.ErrAmount)
+			return fmt.Errorf("%d of type %d of %d: %w", v, t, c.types, invalid.Amount)
 		case v < 0:
-			return fmt.Errorf("%s %s: %w", schema.Name(t), vectors.Text(schema, t, v), victims.ErrAmount)
+			return fmt.Errorf("%s %s: %w", schema.Name(t), vectors.Text(schema, t, v), invalid.Amount)
 		case t < c.types && v > math.MaxInt64-c.rem[t]:
 			return fmt.Errorf("%s %s and %s in use or asked for: %w",
-				schema.Name(t), vectors.Text(schema, t, v), vectors.Text(schema, t, c.rem[t]), victims.ErrRange)
+				schema.Name(t), vectors.Text(schema, t, v), vectors.Text(schema, t, c.rem[t]), invalid.Range)
 		case t < c.types:
 			c.rem[t] += v
 		}

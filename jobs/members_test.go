@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -25,23 +26,23 @@ func TestDecide_Errors(t *testing.T) {
 		kind  error
 		said  string
 	}{
-		{"no name", func(j *victims.Ask) { j.Key = "" }, victims.ErrEmpty, `jobs: job ""`},
+		{"no name", func(j *victims.Ask) { j.Key = "" }, invalid.Empty, `jobs: job ""`},
 		{"no queue", func(j *victims.Ask) { j.Queue = 99 }, victims.ErrUnknown, `jobs: job "j": queue 99`},
 		{"negative queue", func(j *victims.Ask) { j.Queue = -1 }, victims.ErrUnknown, `queue -1`},
-		{"no leaf", func(j *victims.Ask) { j.Queue = queue.Root }, victims.ErrQueue, `queue root`},
-		{"minimum below zero", func(j *victims.Ask) { j.MinMembers = -1 }, victims.ErrRange, `minimum -1 of 2 members`},
-		{"minimum above all", func(j *victims.Ask) { j.MinMembers = 3 }, victims.ErrRange, `minimum 3 of 2 members`},
+		{"no leaf", func(j *victims.Ask) { j.Queue = queue.Root }, invalid.Queue, `queue root`},
+		{"minimum below zero", func(j *victims.Ask) { j.MinMembers = -1 }, invalid.Range, `minimum -1 of 2 members`},
+		{"minimum above all", func(j *victims.Ask) { j.MinMembers = 3 }, invalid.Range, `minimum 3 of 2 members`},
 		{"required node", func(j *victims.Ask) { j.RequiredNode = "n1" }, victims.ErrState, `requires node "n1"`},
-		{"member without a key", func(j *victims.Ask) { j.Members[1].Key = "" }, victims.ErrEmpty, `member 1`},
+		{"member without a key", func(j *victims.Ask) { j.Members[1].Key = "" }, invalid.Empty, `member 1`},
 		{"members of one key", func(j *victims.Ask) { j.Members[1].Key = "j0" }, victims.ErrDuplicate, `member "j0"`},
 		{"key of a task of another queue", func(j *victims.Ask) { j.Members[1].Key = "v" }, victims.ErrDuplicate, `queue root.low and job ""`},
 		{"key of a task of another job", func(j *victims.Ask) { j.Members[1].Key = "o" }, victims.ErrDuplicate, `queue root.q and job "other"`},
-		{"negative amount", func(j *victims.Ask) { j.Members[0].Size[0] = -1 }, victims.ErrAmount, `member "j0": cpu -0.001`},
-		{"type that is none", func(j *victims.Ask) { j.Members[0].Size = resources.Vector{1, 1, 1} }, victims.ErrAmount, `type 2 of 2`},
-		{"amount beyond all", func(j *victims.Ask) { j.Members[0].Size[0] = math.MaxInt64 }, victims.ErrRange, `member "j0"`},
+		{"negative amount", func(j *victims.Ask) { j.Members[0].Size[0] = -1 }, invalid.Amount, `member "j0": cpu -0.001`},
+		{"type that is none", func(j *victims.Ask) { j.Members[0].Size = resources.Vector{1, 1, 1} }, invalid.Amount, `type 2 of 2`},
+		{"amount beyond all", func(j *victims.Ask) { j.Members[0].Size[0] = math.MaxInt64 }, invalid.Range, `member "j0"`},
 		{"amounts together beyond all", func(j *victims.Ask) {
 			j.Members[0].Size[1], j.Members[1].Size = math.MaxInt64, resources.Vector{0, 1}
-		}, victims.ErrRange, `member "j1"`},
+		}, invalid.Range, `member "j1"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, text)
@@ -58,7 +59,7 @@ func TestDecide_Errors(t *testing.T) {
 	}
 	w := build(t, text)
 	var d victims.Decision
-	require.ErrorIs(t, w.planner().Decide(&d, &w.job, time.Time{}), victims.ErrRange)
+	require.ErrorIs(t, w.planner().Decide(&d, &w.job, time.Time{}), invalid.Range)
 	asks := victims.Planner{Cluster: w.cluster}
 	require.ErrorIs(t, asks.Decide(new(victims.Decision), &w.job, noon), victims.ErrState)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
@@ -164,7 +165,7 @@ func TestPending_AlikeInError(t *testing.T) {
 	p := pendingIn(w)
 	addAlike(p, &w.job)
 	for d, err := range p.Decide(time.Time{}.AddDate(1<<20, 0, 0)) {
-		require.ErrorIs(t, err, victims.ErrRange, d.Plan.Ask.Key)
+		require.ErrorIs(t, err, invalid.Range, d.Plan.Ask.Key)
 	}
 	require.Equal(t, []string{"a fits", "b fits"}, decided(t, w, p))
 	for _, key := range []string{"a-0", "a-1", "b-0", "b-1"} {

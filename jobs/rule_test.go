@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -152,10 +153,10 @@ func TestDecide_MemberMistakes(t *testing.T) {
 		want  string
 		kind  error
 	}{
-		{func(j *victims.Ask) { j.Members[0].Cost = -1 }, `jobs: job "j": member "j0": cost -1: `, victims.ErrAmount},
+		{func(j *victims.Ask) { j.Members[0].Cost = -1 }, `jobs: job "j": member "j0": cost -1: `, invalid.Amount},
 		{func(j *victims.Ask) { j.Members[0].Budgets = []string{"db"} }, `jobs: job "j": member "j0": budget "db": `, victims.ErrUnknown},
 		{func(j *victims.Ask) { j.Members[0].Budgets = []string{"web", "web"} }, `jobs: job "j": member "j0": budget "web": `, victims.ErrDuplicate},
-		{func(j *victims.Ask) { j.DomainDepth = -1 }, `jobs: job "j": domain of depth -1: `, victims.ErrRange},
+		{func(j *victims.Ask) { j.DomainDepth = -1 }, `jobs: job "j": domain of depth -1: `, invalid.Range},
 	} {
 		job := w.job
 		job.Members = slices.Clone(job.Members)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -251,8 +252,8 @@ func TestTogether_Errors(t *testing.T) {
 		{func(a []victims.Ask) { a[1].Members = []victims.Member{{Key: "m"}} }, victims.ErrState},
 		{func(a []victims.Ask) { a[2].Key = "j0" }, victims.ErrDuplicate},
 		{func(a []victims.Ask) { a[2].Key = "v" }, victims.ErrDuplicate},
-		{func(a []victims.Ask) { a[2].Queue = 0 }, victims.ErrQueue},
-		{func(a []victims.Ask) { a[1].Size[0] = -1 }, victims.ErrAmount},
+		{func(a []victims.Ask) { a[2].Queue = 0 }, invalid.Queue},
+		{func(a []victims.Ask) { a[1].Size[0] = -1 }, invalid.Amount},
 	} {
 		asks := w.asks()
 		for i := range asks {

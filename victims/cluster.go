@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -18,7 +19,7 @@ import (
 // A Cluster indexes queues, nodes and tasks for decisions.
 //
 // An error changes nothing. An unknown key or name wraps [ErrUnknown], a bad amount, and a time outside of 1678
-// to 2261 that is not zero, [ErrAmount] or [ErrRange]. An unknown ID panics. Do not change views, nor keep them
+// to 2261 that is not zero, [ErrInvalid]. An unknown ID panics. Do not change views, nor keep them
 // over a change.
 //
 // One goroutine may change a cluster while no other uses it. Else any number may read it, and decide with a
@@ -89,7 +90,7 @@ func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 // SetTree replaces the queues by another tree, which the cluster takes over. Queues and types of the same path
 // and name are the same; all else stays. Look up the queue IDs of kept asks and tasks again.
 //
-// Errors are used leaves that are none any more (ErrQueue), a type that the tree lacks (queue.ErrConfig), usage
+// Errors are used leaves that are none any more (ErrInvalid), a type that the tree lacks (queue.ErrConfig), usage
 // in the tree (ErrState), and a tree of another cluster (queue.ErrReadOnly). The cost is linear in tasks, nodes
 // and queues.
 func (c *Cluster) SetTree(tree *queue.Tree) error {
@@ -129,9 +130,9 @@ func (c *Cluster) SetBudget(name string, b Budget) error {
 func checkBudget(name string, b Budget) error {
 	switch {
 	case name == "":
-		return fmt.Errorf("victims: budget %q: %w", name, ErrEmpty)
+		return fmt.Errorf("victims: budget %q: %w", name, invalid.Empty)
 	case b.Left < leastLeft:
-		return fmt.Errorf("victims: budget %q: left %d: %w", name, b.Left, ErrRange)
+		return fmt.Errorf("victims: budget %q: left %d: %w", name, b.Left, invalid.Range)
 	}
 	return nil
 }
@@ -168,9 +169,9 @@ func (c *Cluster) SetMinMembers(job string, members int) error {
 func checkMinimum(job string, members int) error {
 	switch {
 	case job == "":
-		return fmt.Errorf("victims: minimum of job %q: %w", job, ErrEmpty)
+		return fmt.Errorf("victims: minimum of job %q: %w", job, invalid.Empty)
 	case members < 0 || members > math.MaxInt32:
-		return fmt.Errorf("victims: minimum of job %q: %d: %w", job, members, ErrRange)
+		return fmt.Errorf("victims: minimum of job %q: %d: %w", job, members, invalid.Range)
 	}
 	return nil
 }
@@ -205,12 +206,9 @@ func (c *Cluster) CopyFrom(from *Cluster) {
 // The kinds of errors of this package. Errors wrap one of them, and name the thing and
 // its value.
 var (
+	ErrInvalid   = invalid.Err                       // an empty name, -1, the year 2400, a queue with children: a bug of the caller
 	ErrDuplicate = errors.New("duplicate key")       // a name that is taken, a victim named twice
 	ErrUnknown   = errors.New("unknown")             // no task, grant, node or queue has the name or number
-	ErrEmpty     = errors.New("empty name")          // a name, a task's node
-	ErrAmount    = errors.New("bad amount")          // -1, an unknown type
-	ErrRange     = errors.New("out of range")        // a sum beyond int64, the year 2400
-	ErrQueue     = errors.New("not a leaf queue")    // a task of a queue that has children
 	ErrState     = errors.New("wrong state")         // a victim that leaves, a budget in use to remove, nothing to undo
 	ErrStale     = errors.New("cluster has changed") // a plan for another version or cluster
 	ErrRoom      = errors.New("no room")             // Start must wait, a grant on a closed node
@@ -221,7 +219,7 @@ var (
 func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	c.made()
 	if n.Name == "" {
-		return 0, fmt.Errorf("victims: node %q: %w", n.Name, ErrEmpty)
+		return 0, fmt.Errorf("victims: node %q: %w", n.Name, invalid.Empty)
 	}
 	id, there := c.nodeIDs[n.Name]
 	if there && !c.nodes[id].absent {
@@ -503,7 +501,7 @@ type Synced struct {
 func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.made()
 	if node == "" {
-		return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, ErrEmpty)
+		return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, invalid.Empty)
 	}
 	if _, known := c.nodeIDs[node]; !known {
 		if err := c.checkNodes(); err != nil {
@@ -598,7 +596,7 @@ func (c *Cluster) checkListing(l *Listing) error {
 		n := &l.Nodes[i]
 		switch {
 		case n.Name == "":
-			return fmt.Errorf("victims: node %q: %w", n.Name, ErrEmpty)
+			return fmt.Errorf("victims: node %q: %w", n.Name, invalid.Empty)
 		case seen[n.Name]:
 			return fmt.Errorf("victims: node %q: %w", n.Name, ErrDuplicate)
 		}
@@ -608,7 +606,7 @@ func (c *Cluster) checkListing(l *Listing) error {
 		}
 		for t := range sum {
 			if sum[t] += n.Capacity.At(t); sum[t] < 0 {
-				return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, c.Schema().Name(t), ErrRange)
+				return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, c.Schema().Name(t), invalid.Range)
 			}
 		}
 	}

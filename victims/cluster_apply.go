@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -57,7 +58,7 @@ func (c *Cluster) changeOf(d *Decision) change {
 		}
 		switch {
 		case members > 0 && (at.Member < 0 || at.Member >= members):
-			ch.wrong = fmt.Errorf("a place of member %d of %d: %w", at.Member, members, ErrRange)
+			ch.wrong = fmt.Errorf("a place of member %d of %d: %w", at.Member, members, invalid.Range)
 			return ch
 		case len(d.SharedBy) > 0:
 			ask = d.SharedBy[at.Member]
@@ -127,9 +128,9 @@ func (c *Cluster) applyChange(ch change) error {
 	case ch.wrong != nil:
 		return fmt.Errorf("victims: plan for %q: %w", ch.For, ch.wrong)
 	case ch.MinMembers > 0 && ch.For == "":
-		return fmt.Errorf("victims: plan for a job: %q: %w", ch.For, ErrEmpty)
+		return fmt.Errorf("victims: plan for a job: %q: %w", ch.For, invalid.Empty)
 	case ch.MinMembers < 0 || ch.MinMembers > math.MaxInt32:
-		return fmt.Errorf("victims: plan for %q: it needs %d members: %w", ch.For, ch.MinMembers, ErrRange)
+		return fmt.Errorf("victims: plan for %q: it needs %d members: %w", ch.For, ch.MinMembers, invalid.Range)
 	}
 	// Marks and grants are made one by one. If one fails, what was made is taken back.
 	before := c.lengths()

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -59,9 +60,9 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *change) []error {
 	case ch.Version != x.version:
 		return []error{ErrStale}
 	case ch.For == "" && ch.MinMembers > 0:
-		return []error{ErrEmpty, ErrRange}
+		return []error{invalid.Empty, invalid.Range}
 	case badTime(ch.At) && !ch.At.IsZero(), ch.MinMembers < 0:
-		return []error{ErrRange}
+		return []error{invalid.Range}
 	}
 	var all []modelVictim
 	stops := slices.Clone(ch.Victims)

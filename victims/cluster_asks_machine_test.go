@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/invalid"
 )
 
 // drawAskKey draws an ask that holds grants, or any key.
@@ -40,7 +42,7 @@ func (x *clusterMachine) Start(t *rapid.T) {
 	key, now := x.drawAskKey(t), drawTime(t)
 	wrong := x.noAsk(key)
 	if badTime(now) {
-		wrong = append(wrong, ErrRange)
+		wrong = append(wrong, invalid.Range)
 	}
 	if x.noAsk(key) == nil && !x.m.ready(key) {
 		wrong = append(wrong, ErrRoom)
@@ -54,7 +56,7 @@ func (x *clusterMachine) StartReady(t *rapid.T) {
 	now := drawTime(t)
 	var wrong []error
 	if badTime(now) {
-		wrong = append(wrong, ErrRange)
+		wrong = append(wrong, invalid.Range)
 	}
 	may := rapid.SliceOfDistinct(rapid.SampledFrom(taskKeys), func(key string) string { return key }).Draw(t, "may not")
 	started, err := x.c.StartReady(now, func(task *Task) bool { return !slices.Contains(may, task.Key) })
@@ -120,7 +122,7 @@ func (x *clusterMachine) Refuse(t *rapid.T) {
 	key, until := drawKey(t), drawTime(t)
 	wrong := x.noTask(key)
 	if badTime(until) {
-		wrong = append(wrong, ErrRange)
+		wrong = append(wrong, invalid.Range)
 	}
 	if task, ok := x.m.tasks[key]; ok && task.State == Releasing {
 		wrong = append(wrong, ErrState)

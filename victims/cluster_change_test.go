@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -20,7 +21,7 @@ func (x *clusterMachine) AddNode(t *rapid.T) {
 	n := drawNode(t)
 	wrong := x.m.badNode(&n)
 	if n.Name == "" {
-		wrong = append(wrong, ErrEmpty)
+		wrong = append(wrong, invalid.Empty)
 	}
 	if _, ok := x.m.nodes[n.Name]; ok {
 		wrong = append(wrong, ErrDuplicate)
@@ -207,7 +208,7 @@ func (x *clusterMachine) SetCost(t *rapid.T) {
 	key, cost := drawKey(t), drawOwnCost(t)
 	wrong := x.noTask(key)
 	if cost < 0 {
-		wrong = append(wrong, ErrAmount)
+		wrong = append(wrong, invalid.Amount)
 	}
 	if x.judge(t, x.c.SetCost(key, cost), strconv.Quote(key), wrong) {
 		x.change(key, func(task *modelTask) { task.Cost = cost })
@@ -218,7 +219,7 @@ func (x *clusterMachine) SetCheckpoint(t *rapid.T) {
 	key, at := drawKey(t), drawTime(t)
 	wrong := x.noTask(key)
 	if badTime(at) && !at.IsZero() {
-		wrong = append(wrong, ErrRange)
+		wrong = append(wrong, invalid.Range)
 	}
 	if x.judge(t, x.c.SetCheckpoint(key, at), strconv.Quote(key), wrong) {
 		x.change(key, func(task *modelTask) { task.Checkpoint = at })
@@ -233,10 +234,10 @@ func (x *clusterMachine) SetBudget(t *rapid.T) {
 	}
 	var wrong []error
 	if name == "" {
-		wrong = append(wrong, ErrEmpty)
+		wrong = append(wrong, invalid.Empty)
 	}
 	if b.Left < leastLeft {
-		wrong = append(wrong, ErrRange)
+		wrong = append(wrong, invalid.Range)
 	}
 	if x.judge(t, x.c.SetBudget(name, b), strconv.Quote(name), wrong) {
 		x.final()
@@ -250,10 +251,10 @@ func (x *clusterMachine) SetMinMembers(t *rapid.T) {
 	members := rapid.SampledFrom([]int{0, 0, 1, 2, math.MaxInt32, tooManyMembers, -1}).Draw(t, "members")
 	var wrong []error
 	if job == "" {
-		wrong = append(wrong, ErrEmpty)
+		wrong = append(wrong, invalid.Empty)
 	}
 	if members < 0 || members > math.MaxInt32 {
-		wrong = append(wrong, ErrRange)
+		wrong = append(wrong, invalid.Range)
 	}
 	if x.judge(t, x.c.SetMinMembers(job, members), strconv.Quote(job), wrong) {
 		x.final()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/queue"
 )
@@ -86,7 +87,7 @@ func TestTaskBeforeNode(t *testing.T) {
 	require.False(t, ok)
 	before := lookAt(c).String()
 	_, err = c.AddTask(&Task{Key: "bad", Queue: 0, NodeName: "n10"})
-	require.ErrorIs(t, err, ErrQueue)
+	require.ErrorIs(t, err, invalid.Queue)
 	require.Equal(t, before, lookAt(c).String())
 }
 
@@ -129,7 +130,7 @@ func TestSyncNode(t *testing.T) {
 	require.Equal(t, []string{"grant"}, synced.Started)
 	not := synced.NotTaken
 	require.Len(t, not, 2)
-	require.ErrorIs(t, not[0].Err, ErrQueue)
+	require.ErrorIs(t, not[0].Err, invalid.Queue)
 	require.Equal(t, 3, not[0].Index)
 	require.ErrorIs(t, not[1].Err, ErrDuplicate)
 	require.Equal(t, 4, not[1].Index)
@@ -165,7 +166,7 @@ func TestSyncNode(t *testing.T) {
 	require.Equal(t, []NodeID{1, 2}, order, "in its old place")
 
 	_, err = c.SyncNode("", nil)
-	require.ErrorIs(t, err, ErrEmpty)
+	require.ErrorIs(t, err, invalid.Empty)
 	_, err = c.SyncNode("n7", nil)
 	require.NoError(t, err)
 	_, ok = c.LookupNode("n7")
@@ -186,12 +187,12 @@ func TestSync(t *testing.T) {
 		is   error
 		text string
 	}{
-		{Listing{Nodes: []Node{{}}}, ErrEmpty, `victims: node "": empty name`},
+		{Listing{Nodes: []Node{{}}}, invalid.Empty, `victims: node "": empty name`},
 		{Listing{Nodes: []Node{nodes[0], nodes[0]}}, ErrDuplicate, `victims: node "n1": duplicate key`},
-		{Listing{Nodes: []Node{{Name: "x", Capacity: vec{-1}}}}, ErrAmount, `victims: node "x": capacity gpu -1: bad amount`},
-		{Listing{Nodes: []Node{{Name: "x", Capacity: vec{math.MaxInt64}}, nodes[0]}}, ErrRange, `victims: node "n1": capacity of all nodes: gpu: out of range`},
-		{Listing{Budgets: map[string]Budget{"": {}}}, ErrEmpty, `victims: budget "": empty name`},
-		{Listing{Minimums: map[string]int{"j": -1}}, ErrRange, `victims: minimum of job "j": -1: out of range`},
+		{Listing{Nodes: []Node{{Name: "x", Capacity: vec{-1}}}}, invalid.Amount, `victims: node "x": capacity gpu -1: bad amount`},
+		{Listing{Nodes: []Node{{Name: "x", Capacity: vec{math.MaxInt64}}, nodes[0]}}, invalid.Range, `victims: node "n1": capacity of all nodes: gpu: out of range`},
+		{Listing{Budgets: map[string]Budget{"": {}}}, invalid.Empty, `victims: budget "": empty name`},
+		{Listing{Minimums: map[string]int{"j": -1}}, invalid.Range, `victims: minimum of job "j": -1: out of range`},
 	} {
 		_, err := c.Sync(test.l)
 		require.ErrorIs(t, err, test.is)

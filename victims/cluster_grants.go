@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -154,7 +155,7 @@ func (c *Cluster) Start(ask string, now time.Time) error {
 	}
 	ns, ok := nanos(now)
 	if !ok {
-		return fmt.Errorf("victims: start of %q: %v: %w", ask, now, ErrRange)
+		return fmt.Errorf("victims: start of %q: %v: %w", ask, now, invalid.Range)
 	}
 	if h := c.hindrance(row); h.kind != ready {
 		return fmt.Errorf("victims: start of %q: %s: %w", ask, c.describe(row, h), ErrRoom)
@@ -181,7 +182,7 @@ func (c *Cluster) startAll(ask int32, now int64) {
 func (c *Cluster) StartReady(now time.Time, may func(*Task) bool) (started []string, err error) {
 	ns, ok := nanos(now)
 	if !ok {
-		return nil, fmt.Errorf("victims: start at %v: %w", now, ErrRange)
+		return nil, fmt.Errorf("victims: start at %v: %w", now, invalid.Range)
 	}
 	for i := 0; i < len(c.grants); {
 		row := c.grants[i].ask
@@ -279,7 +280,7 @@ func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 func (c *Cluster) Refuse(victim string, until time.Time) (asks []string, err error) {
 	err = c.edit(victim, func(id TaskID) error {
 		if _, ok := nanos(until); !ok {
-			return fmt.Errorf("refused until %v: %w", until, ErrRange)
+			return fmt.Errorf("refused until %v: %w", until, invalid.Range)
 		}
 		if c.tasks[id].state == Releasing {
 			return fmt.Errorf("state %v: %w", Releasing, ErrState)
@@ -558,7 +559,7 @@ func (c *Cluster) addDemand(dst []resources.Vector, ask *Ask) error {
 		sum := dst[ask.Queue]
 		for t, v := range size[:min(len(size), len(sum))] {
 			if v > math.MaxInt64-sum[t] {
-				return fmt.Errorf("%s %d beside %d: %w", c.Schema().Name(t), v, sum[t], ErrRange)
+				return fmt.Errorf("%s %d beside %d: %w", c.Schema().Name(t), v, sum[t], invalid.Range)
 			}
 			sum[t] += v
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/invalid"
 )
 
 // tooManyMembers is above math.MaxInt32, or below 0 if an int has 32 bits.
@@ -18,7 +20,7 @@ func TestMinMembers(t *testing.T) {
 	c := nodeOfEight(t)
 	require.EqualError(t, c.SetMinMembers("", 1), `victims: minimum of job "": empty name`)
 	require.EqualError(t, c.SetMinMembers("g", -1), `victims: minimum of job "g": -1: out of range`)
-	require.ErrorIs(t, c.SetMinMembers("g", tooManyMembers), ErrRange)
+	require.ErrorIs(t, c.SetMinMembers("g", tooManyMembers), invalid.Range)
 	require.Zero(t, c.MinMembers("g"))
 	require.Zero(t, c.MinMembers(""))
 

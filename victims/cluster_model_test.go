@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -85,7 +86,7 @@ func (m *clusterModel) sum(i int, counts func(modelTask) bool) *big.Int {
 func (m *clusterModel) badSize(v resources.Vector) (wrong []error) {
 	for i, amount := range v {
 		if amount < 0 || i >= m.types() && amount != 0 {
-			wrong = append(wrong, ErrAmount)
+			wrong = append(wrong, invalid.Amount)
 		}
 	}
 	return wrong
@@ -100,7 +101,7 @@ func (m *clusterModel) tooMuch(key string, size resources.Vector) (wrong []error
 			sum.Add(sum, big.NewInt(v.At(i)))
 		}
 		if !sum.Add(sum, big.NewInt(size.At(i))).IsInt64() {
-			wrong = append(wrong, ErrRange)
+			wrong = append(wrong, invalid.Range)
 		}
 	}
 	return wrong
@@ -116,7 +117,7 @@ func (m *clusterModel) badNode(n *Node) []error {
 			}
 		}
 		if !sum.IsInt64() {
-			wrong = append(wrong, ErrRange)
+			wrong = append(wrong, invalid.Range)
 		}
 	}
 	return wrong
@@ -130,12 +131,12 @@ func (m *clusterModel) badTask(t *Task) []error {
 		wrong = append(wrong, ErrDuplicate)
 	}
 	if t.Key == "" {
-		wrong = append(wrong, ErrEmpty)
+		wrong = append(wrong, invalid.Empty)
 	}
 	name, ok := m.nodeOf(t)
 	switch {
 	case t.NodeName == "" && t.Node == 0:
-		wrong = append(wrong, ErrEmpty)
+		wrong = append(wrong, invalid.Empty)
 	case !ok:
 		wrong = append(wrong, ErrUnknown)
 	}
@@ -145,15 +146,15 @@ func (m *clusterModel) badTask(t *Task) []error {
 	if t.Queue < 0 || int(t.Queue) >= m.tree.Len() {
 		wrong = append(wrong, ErrUnknown)
 	} else if !m.tree.IsLeaf(t.Queue) {
-		wrong = append(wrong, ErrQueue)
+		wrong = append(wrong, invalid.Queue)
 	}
 	for _, when := range []time.Time{t.Created, t.Scheduled, t.Checkpoint, t.RefusedUntil} {
 		if badTime(when) && !when.IsZero() {
-			wrong = append(wrong, ErrRange)
+			wrong = append(wrong, invalid.Range)
 		}
 	}
 	if t.Cost < 0 {
-		wrong = append(wrong, ErrAmount)
+		wrong = append(wrong, invalid.Amount)
 	}
 	return append(wrong, m.badBudgets(t.Budgets)...)
 }
@@ -162,7 +163,7 @@ func (m *clusterModel) badBudgets(names []string) (wrong []error) {
 	seen := map[string]bool{}
 	for _, name := range names {
 		if name == "" {
-			wrong = append(wrong, ErrEmpty)
+			wrong = append(wrong, invalid.Empty)
 		}
 		if seen[name] {
 			wrong = append(wrong, ErrDuplicate)

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -65,7 +66,7 @@ func (x *clusterMachine) SyncNode(t *rapid.T) {
 	}
 	var wrong []error
 	if name == "" {
-		wrong = []error{ErrEmpty}
+		wrong = []error{invalid.Empty}
 	}
 	granted := func(key string) bool {
 		task, ok := x.m.tasks[key]
@@ -298,7 +299,7 @@ func (x *clusterMachine) SetTree(t *rapid.T) {
 	for key, task := range x.m.tasks {
 		q, ok := shape.Lookup(old.Path(task.Queue))
 		if !ok {
-			wrong = append(wrong, ErrQueue)
+			wrong = append(wrong, invalid.Queue)
 		}
 		to[key] = q
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -63,8 +64,8 @@ func TestSetTreeErrors(t *testing.T) {
 		is   error
 		text string
 	}{
-		{newTree(t, b), ErrQueue, `victims: new tree: queue root.a: not a leaf queue: it has "leave", "run"`},
-		{newTree(t, queue.Config{Name: "a", Children: []queue.Config{b}}), ErrQueue,
+		{newTree(t, b), invalid.Queue, `victims: new tree: queue root.a: not a leaf queue: it has "leave", "run"`},
+		{newTree(t, queue.Config{Name: "a", Children: []queue.Config{b}}), invalid.Queue,
 			"victims: new tree: queue root.a: not a leaf queue: it has \"leave\", \"run\"\nvictims: new tree: queue root.b: not a leaf queue: it has \"grant\""},
 		{used, ErrState, "victims: new tree: usage [1 0 0] of tasks that the cluster does not know: wrong state"},
 		{tableCluster(t).Tree(), queue.ErrReadOnly, "victims: new tree: the tree belongs to a cluster"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -91,10 +92,10 @@ func TestApply_NoMember(t *testing.T) {
 	for _, member := range []int{-1, 1} {
 		d := decided(&Plan{Ask: ask, Places: []Place{{Member: member, Node: 1}}, Version: c.Version()})
 		err := c.Apply(d)
-		require.ErrorIs(t, err, ErrRange)
+		require.ErrorIs(t, err, invalid.Range)
 		require.ErrorContains(t, err, `plan for "gang": a place of member `)
 		d.SharedBy = []Ask{{Key: "one", Queue: 2}}
-		require.ErrorIs(t, c.ApplyAll([]Decision{*d}), ErrRange)
+		require.ErrorIs(t, c.ApplyAll([]Decision{*d}), invalid.Range)
 	}
 	require.Equal(t, before, lookAt(c).String())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -49,10 +50,10 @@ func TestCluster_Demand(t *testing.T) {
 		kind   error
 		text   string
 	}{
-		{func(a *victims.Ask) { a.Queue = 0 }, victims.ErrQueue, `victims: demand of ask "x": queue root: not a leaf queue`},
+		{func(a *victims.Ask) { a.Queue = 0 }, invalid.Queue, `victims: demand of ask "x": queue root: not a leaf queue`},
 		{func(a *victims.Ask) { a.Queue = 99 }, victims.ErrUnknown, `victims: demand of ask "x": queue 99`},
-		{func(a *victims.Ask) { a.Size[0] = -1 }, victims.ErrAmount, `bad amount`},
-		{func(a *victims.Ask) { a.Size[0] = math.MaxInt64 }, victims.ErrRange, `victims: demand of ask "x": `},
+		{func(a *victims.Ask) { a.Size[0] = -1 }, invalid.Amount, `bad amount`},
+		{func(a *victims.Ask) { a.Size[0] = math.MaxInt64 }, invalid.Range, `victims: demand of ask "x": `},
 	} {
 		bad := f.ask("x", "b", 1)
 		test.change(bad)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -133,8 +134,8 @@ func TestExplain_Error(t *testing.T) {
 	e := f.explain(p, f.ask("x", "b", 6))
 	before := e.Decision.Describe(f.c) + e.Describe(f.c)
 	err := p.Explain(e, f.ask("", "b", 6), now)
-	require.ErrorIs(t, err, victims.ErrEmpty)
-	require.ErrorIs(t, p.Explain(e, f.ask("x", "b", 6), time.Time{}), victims.ErrRange)
+	require.ErrorIs(t, err, invalid.Empty)
+	require.ErrorIs(t, p.Explain(e, f.ask("x", "b", 6), time.Time{}), invalid.Range)
 	require.Equal(t, before, e.Decision.Describe(f.c)+e.Describe(f.c))
 }
 

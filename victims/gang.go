@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -378,7 +379,7 @@ func (x *budgetBook) removeBudget(row int32) {
 func (x *budgetBook) checkBudgets(names []string) error {
 	for i, name := range names {
 		if name == "" {
-			return fmt.Errorf("budget %q: %w", name, ErrEmpty)
+			return fmt.Errorf("budget %q: %w", name, invalid.Empty)
 		}
 		// A task counts once for a budget. To name it twice is a mistake that
 		// must not cost twice as much.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -56,7 +57,7 @@ func (x *index) parseInto(r *taskRow, t *Task, old resources.Vector) (err error)
 func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 	// The empty key would be found by every ask that forgot its own.
 	if t.Key == "" {
-		return 0, ErrEmpty
+		return 0, invalid.Empty
 	}
 	if err := x.checkLeaf(t.Queue); err != nil {
 		return 0, err
@@ -67,7 +68,7 @@ func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 	}
 	// Rows have 32 bits. Tasks and grants share them, and so do their keys.
 	if x.keys.used == math.MaxInt32 {
-		return 0, fmt.Errorf("more than %d tasks: %w", math.MaxInt32, ErrRange)
+		return 0, fmt.Errorf("more than %d tasks: %w", math.MaxInt32, invalid.Range)
 	}
 	if err := x.checkAmounts(t.Size, old); err != nil {
 		return 0, err
@@ -76,7 +77,7 @@ func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 		return 0, err
 	}
 	if t.Preemptions < 0 || t.Preemptions > math.MaxInt32 {
-		return 0, fmt.Errorf("preemptions %d: %w", t.Preemptions, ErrRange)
+		return 0, fmt.Errorf("preemptions %d: %w", t.Preemptions, invalid.Range)
 	}
 	return node, x.checkBudgets(t.Budgets)
 }
@@ -96,7 +97,7 @@ func (x *index) checkNode(t *Task) (NodeID, error) {
 		id = named
 	}
 	if id == noNode {
-		return 0, fmt.Errorf("it names no node: %w", ErrEmpty)
+		return 0, fmt.Errorf("it names no node: %w", invalid.Empty)
 	}
 	if id < 0 || int(id) >= len(x.nodes) || !x.nodes[id].live {
 		return 0, fmt.Errorf("node %d: %w", id, ErrUnknown)
@@ -112,7 +113,7 @@ func (x *index) checkNode(t *Task) (NodeID, error) {
 // checkNodes reports that there is no row left for one more node.
 func (x *index) checkNodes() error {
 	if len(x.nodes) > math.MaxInt32 && len(x.freeNodes) == 0 {
-		return fmt.Errorf("more than %d nodes: %w", math.MaxInt32, ErrRange)
+		return fmt.Errorf("more than %d nodes: %w", math.MaxInt32, invalid.Range)
 	}
 	return nil
 }
@@ -120,7 +121,7 @@ func (x *index) checkNodes() error {
 // checkCost reports an own cost of a task that is none.
 func checkCost(cost int64) error {
 	if cost < 0 {
-		return fmt.Errorf("cost %d: %w", cost, ErrAmount)
+		return fmt.Errorf("cost %d: %w", cost, invalid.Amount)
 	}
 	return nil
 }
@@ -130,7 +131,7 @@ func (x *index) checkLeaf(q queue.ID) error {
 		return fmt.Errorf("queue %d: %w", q, ErrUnknown)
 	}
 	if !x.tree.IsLeaf(q) {
-		return fmt.Errorf("queue %s: %w", x.tree.Path(q), ErrQueue)
+		return fmt.Errorf("queue %s: %w", x.tree.Path(q), invalid.Queue)
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (x *index) checkAmounts(size, old resources.Vector) error {
 		used += x.unknown[i]
 		if size.At(i) > math.MaxInt64-(used-old.At(i)) {
 			return fmt.Errorf("%s %s and %s in use: %w",
-				x.Schema().Name(i), vectors.Text(x.Schema(), i, size.At(i)), vectors.Text(x.Schema(), i, used), ErrRange)
+				x.Schema().Name(i), vectors.Text(x.Schema(), i, size.At(i)), vectors.Text(x.Schema(), i, used), invalid.Range)
 		}
 	}
 	return nil
@@ -163,7 +164,7 @@ func (x *index) checkCapacity(n *Node, old resources.Vector) error {
 		// Closed nodes count, since they may open again at any time and nothing
 		// is checked then.
 		if rest := v + x.hidden[i] - old.At(i); n.Capacity.At(i) > math.MaxInt64-rest {
-			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, x.Schema().Name(i), ErrRange)
+			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, x.Schema().Name(i), invalid.Range)
 		}
 	}
 	return nil
@@ -176,9 +177,9 @@ func (x *index) checkSize(v resources.Vector) error {
 		// A vector may be longer than the schema if the rest is zero: callers
 		// share vectors between schemas.
 		case i >= x.types && amount != 0:
-			return fmt.Errorf("%d of type %d of %d: %w", amount, i, x.types, ErrAmount)
+			return fmt.Errorf("%d of type %d of %d: %w", amount, i, x.types, invalid.Amount)
 		case amount < 0:
-			return fmt.Errorf("%s %s: %w", x.Schema().Name(i), vectors.Text(x.Schema(), i, amount), ErrAmount)
+			return fmt.Errorf("%s %s: %w", x.Schema().Name(i), vectors.Text(x.Schema(), i, amount), invalid.Amount)
 		}
 	}
 	return nil
@@ -196,7 +197,7 @@ func stamp(t time.Time, f flags) (int64, flags, error) {
 	case t.IsZero():
 		return 0, 0, nil
 	}
-	return 0, 0, fmt.Errorf("time %v: %w", t, ErrRange)
+	return 0, 0, fmt.Errorf("time %v: %w", t, invalid.Range)
 }
 
 // nanos returns t as nanoseconds since 1970, if it is in the range of
@@ -214,7 +215,7 @@ func nanos(t time.Time) (int64, bool) {
 // checkAsk reports what is wrong with an ask.
 func (x *index) checkAsk(ask *Ask, now time.Time) error {
 	if ask.Key == "" {
-		return ErrEmpty
+		return invalid.Empty
 	}
 	if len(ask.Members) > 0 {
 		return fmt.Errorf("it has members, which package jobs places: %w", ErrState)
@@ -227,7 +228,7 @@ func (x *index) checkAsk(ask *Ask, now time.Time) error {
 		return err
 	}
 	if _, ok := nanos(now); !ok {
-		return fmt.Errorf("now %v: %w", now, ErrRange)
+		return fmt.Errorf("now %v: %w", now, invalid.Range)
 	}
 	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
 		return err

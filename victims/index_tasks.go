@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -619,7 +620,7 @@ func (x *index) checkHomes(m *move) error {
 		}
 		// The order of the list depends on history, and a message must not.
 		slices.Sort(keys)
-		problems = append(problems, fmt.Errorf("victims: new tree: queue %s: %w: it has %s", x.tree.Path(q), ErrQueue, strings.Join(keys, ", ")))
+		problems = append(problems, fmt.Errorf("victims: new tree: queue %s: %w: it has %s", x.tree.Path(q), invalid.Queue, strings.Join(keys, ", ")))
 	}
 	return errors.Join(problems...)
 }

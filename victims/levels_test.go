@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/workload"
@@ -136,7 +137,7 @@ func TestLevels_Preemptions(t *testing.T) {
 	for _, n := range []int64{-1, math.MaxInt32 + 1} {
 		task.Preemptions = int(n) // of 32 bits it is negative
 		_, err := f.c.SetTask(&task)
-		require.ErrorIs(t, err, victims.ErrRange)
+		require.ErrorIs(t, err, invalid.Range)
 	}
 	_, err := f.c.Reserve(&victims.Ask{Key: "g", Queue: ask.Queue, Size: ask.Size, Preemptions: 2}, d.Plan.Places[0].Node, now)
 	require.NoError(t, err)

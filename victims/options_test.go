@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -126,7 +127,7 @@ func TestDecide_RejectsTimesOutOfRange(t *testing.T) {
 	ask := f.ask("x", "b", 2)
 	ask.PendingSince = time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC)
 	var d victims.Decision
-	require.ErrorIs(t, (&victims.Planner{Cluster: f.c}).Decide(&d, ask, now), victims.ErrRange)
+	require.ErrorIs(t, (&victims.Planner{Cluster: f.c}).Decide(&d, ask, now), invalid.Range)
 }
 
 func TestStrictPriority(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
@@ -154,7 +155,7 @@ func TestPending(t *testing.T) {
 	q.Add(victims.Ask{Key: "bad", Priority: 2})
 	var wrong []string
 	for d, err := range q.Decide(now) {
-		require.ErrorIs(t, err, victims.ErrQueue)
+		require.ErrorIs(t, err, invalid.Queue)
 		wrong = append(wrong, d.Plan.Ask.Key)
 	}
 	require.Equal(t, []string{"bad"}, wrong, "and the loop goes on, with nothing to decide")

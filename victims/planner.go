@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -154,7 +155,7 @@ func (o *Options) Check() error {
 		return fmt.Errorf("victims: %w", err)
 	}
 	if o.MaxVictims < 0 {
-		return fmt.Errorf("victims: MaxVictims %d: %w", o.MaxVictims, ErrRange)
+		return fmt.Errorf("victims: MaxVictims %d: %w", o.MaxVictims, invalid.Range)
 	}
 	return nil
 }

@@ -87,8 +87,8 @@ type lostReport struct {
 	Amount string `json:"amount,omitempty"` // amounts by time of that type
 }
 
-// Lost returns the work lost for encoding/json; nil without victims.
-func (c *Cost) Lost() any {
+// lost returns the work lost for encoding/json; nil without victims.
+func (c *Cost) lost() any {
 	if c.Victims == 0 {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (d *Decision) Summary(c *Cluster) string {
 
 func (p *Plan) report(s *resources.Schema) *planReport {
 	r := &planReport{
-		Victims: []any{}, Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun,
+		Victims: []any{}, Cost: p.Cost.String(), Lost: p.Cost.lost(), Overrun: p.Cost.Overrun,
 		Proof: p.Proof.String(), OwnLeaf: p.WithinQueue, Ends: rulebook.ReportEndings(s, p.Ends), Steps: p.Steps,
 	}
 	gang := len(p.Ask.Members) > 0

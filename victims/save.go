@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/saved"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
@@ -376,7 +377,7 @@ func (x *loader) loadHead(start int) error {
 	// Half of each range is left for what is to come.
 	if h.Version < 1 || h.Versions < 1 || h.Grants < 0 || !h.Foreign && h.Version > h.Versions ||
 		max(h.Version, h.Versions, h.Nodes, uint64(h.Grants)) > math.MaxInt64/2 {
-		return x.Errorf("version %d of %d, %d nodes, %d grants: %w", h.Version, h.Versions, h.Nodes, h.Grants, ErrRange)
+		return x.Errorf("version %d of %d, %d nodes, %d grants: %w", h.Version, h.Versions, h.Nodes, h.Grants, invalid.Range)
 	}
 	tree, err := trees.Load(x.Reader)
 	if err != nil {
@@ -414,7 +415,7 @@ func (x *loader) loadBudget() error {
 	// Plans have taken some off leastLeft, but not as many as that is away from the
 	// end of the range.
 	if l.Left < leastLeft-math.MaxInt64/4 {
-		return x.Errorf("budget %q: left %d: %w", l.Name, l.Left, ErrRange)
+		return x.Errorf("budget %q: left %d: %w", l.Name, l.Left, invalid.Range)
 	}
 	b := &x.c.budgets[x.c.addBudget(l.Name)]
 	b.left, b.hard, b.unset = l.Left, l.Hard, l.Unset
@@ -431,7 +432,7 @@ func (x *loader) loadNode() error {
 		l.Row++
 	}
 	if err := x.nodes.Take(l.Row); err != nil {
-		return x.Errorf("node %q: %w: %w", l.Name, err, ErrRange)
+		return x.Errorf("node %q: %w: %w", l.Name, err, invalid.Range)
 	}
 	if _, twice := c.nodeIDs[l.Name]; twice || l.Name == "" {
 		return x.Errorf("node %q: %w", l.Name, ErrDuplicate)
@@ -448,7 +449,7 @@ func (x *loader) loadNode() error {
 		return x.Errorf("node %q: %w", l.Name, err)
 	}
 	if l.Order > c.nodeSeq || l.Unknown != nil && len(l.Unknown) != c.types || c.overflows(nil, l.Unknown) {
-		return x.Errorf("node %q: order %d of %d, unknown usage %v: %w", l.Name, l.Order, c.nodeSeq, l.Unknown, ErrRange)
+		return x.Errorf("node %q: order %d of %d, unknown usage %v: %w", l.Name, l.Order, c.nodeSeq, l.Unknown, invalid.Range)
 	}
 	for len(c.nodes) < int(l.Row) {
 		c.deadNode()
@@ -477,7 +478,7 @@ func (x *loader) loadTask() error {
 		return err
 	}
 	if err := x.tasks.Take(l.Row); err != nil {
-		return x.Errorf("task %q: %w: %w", l.Key, err, ErrRange)
+		return x.Errorf("task %q: %w: %w", l.Key, err, invalid.Range)
 	}
 	c := x.c
 	leaf, isLeaf := x.queues[l.Queue]
@@ -532,11 +533,11 @@ func (x *loader) loadMinimum() error {
 	job, has := c.jobs.lookup(l.Job)
 	switch {
 	case l.Job == "":
-		return x.Errorf("minimum of job %q: %w", l.Job, ErrEmpty)
+		return x.Errorf("minimum of job %q: %w", l.Job, invalid.Empty)
 	case c.minimumOf(job) > 0:
 		return x.Errorf("minimum of job %q: %w", l.Job, ErrDuplicate)
 	case l.Members <= 0:
-		return x.Errorf("minimum of job %q: %d: %w", l.Job, l.Members, ErrRange)
+		return x.Errorf("minimum of job %q: %d: %w", l.Job, l.Members, invalid.Range)
 	case l.Placed && !has:
 		return x.Errorf("minimum of job %q: it has no tasks: %w", l.Job, ErrUnknown)
 	case l.Placed:
@@ -626,7 +627,7 @@ func (x *loader) loadAsk() error {
 		return x.Errorf("ask %q: %w", l.Key, err)
 	}
 	if l.Needs < 0 {
-		return x.Errorf("ask %q: it needs %d members: %w", l.Key, l.Needs, ErrRange)
+		return x.Errorf("ask %q: it needs %d members: %w", l.Key, l.Needs, invalid.Range)
 	}
 	a := &c.asks[c.newAsk(l.Key)]
 	a.since, a.dated, a.needs = since, dated != 0, l.Needs
@@ -647,7 +648,7 @@ func (x *loader) loadGrant() error {
 		last = c.grants[n-1].number
 	}
 	if l.Number <= last || l.Number > c.granting {
-		return x.Errorf("grant of %q: number %d after %d of %d: %w", c.tasks[l.Task].key, l.Number, last, c.granting, ErrRange)
+		return x.Errorf("grant of %q: number %d after %d of %d: %w", c.tasks[l.Task].key, l.Number, last, c.granting, invalid.Range)
 	}
 	if x.version < 3 {
 		if err := x.loadOwnAsk(&l); err != nil {
@@ -674,11 +675,11 @@ func (x *loader) finish() error {
 	c := x.c
 	nodes, err := x.nodes.Close()
 	if err != nil {
-		return fmt.Errorf("nodes: %w: %w", err, ErrRange)
+		return fmt.Errorf("nodes: %w: %w", err, invalid.Range)
 	}
 	tasks, err := x.tasks.Close()
 	if err != nil {
-		return fmt.Errorf("tasks: %w: %w", err, ErrRange)
+		return fmt.Errorf("tasks: %w: %w", err, invalid.Range)
 	}
 	for len(c.nodes) < nodes {
 		c.deadNode()
@@ -764,7 +765,7 @@ func (x *loader) loadRounds() error {
 		}
 		switch {
 		case l.Job == "":
-			return x.Errorf("%s of %q: %w", word, l.Job, ErrEmpty)
+			return x.Errorf("%s of %q: %w", word, l.Job, invalid.Empty)
 		case seen[word+" "+l.Job]:
 			return x.Errorf("%s of %q: %w", word, l.Job, ErrDuplicate)
 		}

@@ -4,7 +4,6 @@ package snapshot
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -41,14 +40,11 @@ type Scene struct {
 	Ends func(victims.TaskID) (end time.Time, known bool)
 }
 
-// ErrText is the kind of error of a key or a name that JSON cannot hold.
-var ErrText = errors.New("not valid UTF-8")
-
 // Take writes a scene as a document, with equal bytes for equal scenes, and returns what it cannot say, a line
 // each. Each line begins with what it is about: compare, predicate, steps, interval, exempt, closed, usage,
 // pending, job, required-node, minimum, own-leaf, enforced, admit, waiting or move.
 //
-// Errors are names that JSON cannot hold ([ErrText]), and asks or instants that no document can have. It panics
+// Errors are names that JSON cannot hold (not valid UTF-8), and asks or instants that no document can have. It panics
 // without a planner or cluster, or if clusters differ. Per ask and job it calls Filter and Blockers for each
 // node, and Exempt for each task; Filter per class of those who may move, and Blockers per task of them, for
 // each node, too.

@@ -80,7 +80,7 @@ func (w *writer) document() *document {
 // text returns a name that goes into the document as it is.
 func (w *writer) text(s string) string {
 	if w.wrong == nil && !utf8.ValidString(s) {
-		w.wrong = fmt.Errorf("snapshot: name %q: %w", s, ErrText)
+		w.wrong = fmt.Errorf("snapshot: name %q: not valid UTF-8", s)
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -255,7 +256,7 @@ func (r *runner) taskError(at *Path, key string, size resources.Vector, err erro
 	switch {
 	case errors.Is(err, victims.ErrDuplicate):
 		at = at.Field("key")
-	case errors.Is(err, victims.ErrRange):
+	case errors.Is(err, invalid.Range):
 		return r.doc.Fail(at.Field("resources"), r.quantities(size), err)
 	}
 	return r.doc.Fail(at, strconv.Quote(key), err)

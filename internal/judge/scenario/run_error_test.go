@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -43,11 +44,11 @@ func TestRun_Errors(t *testing.T) {
 			"requests[1].ask.key", `"x-2"`, victims.ErrDuplicate, ""},
 
 		{"capacities sum over 63 bits", `{"cpu": "2"}`, `{"cpu": "9223372036854775"}`, "",
-			"nodes[1].capacity", "cpu=9223372036854775", victims.ErrRange, `node "n2"`},
+			"nodes[1].capacity", "cpu=9223372036854775", invalid.Range, `node "n2"`},
 		{"sizes sum over 63 bits", "", "", start("x", "9223372036854775"),
-			"requests[0].start[0].resources", "cpu=9223372036854775", victims.ErrRange, ""},
+			"requests[0].start[0].resources", "cpu=9223372036854775", invalid.Range, ""},
 		{"ask sums over 63 bits", "", "", ask("x", "9223372036854775", ""),
-			"requests[0].ask.resources", "cpu=9223372036854775", victims.ErrRange, ""},
+			"requests[0].ask.resources", "cpu=9223372036854775", invalid.Range, ""},
 
 		{"now is long ago", `"name": "small",`, `"name": "small", "now": "1677-12-31T23:59:59Z",`, "",
 			"now", `"1677-12-31T23:59:59Z"`, ErrValue, "1678 to 2261"},
@@ -91,9 +92,9 @@ func TestRun_Errors(t *testing.T) {
 		{"member with the key of an ask that is granted", "", "", ask("x", "5", leave) + "," + place(`{"key": "x", "resources": {}}`),
 			"requests[1].job.members[0].key", `"x"`, victims.ErrDuplicate, ""},
 		{"member that runs sums over 63 bits", "", "", place(`{"key": "j-0", "resources": {"cpu": "9223372036854775"}, "node": "n1"}`),
-			"requests[0].job.members[0].resources", "cpu=9223372036854775", victims.ErrRange, ""},
+			"requests[0].job.members[0].resources", "cpu=9223372036854775", invalid.Range, ""},
 		{"members sum over 63 bits", "", "", place(`{"key": "j-0", "resources": {"cpu": "9223372036854775"}}`),
-			"requests[0].job", `"j"`, victims.ErrRange, `member "j-0"`},
+			"requests[0].job", `"j"`, invalid.Range, `member "j-0"`},
 		{"min above max, strictly", `"name": "small",`,
 			`"name": "small", "strict": true, "quotas": [{"queue": "root.a", "min": {"cpu": "5"}, "max": {"cpu": "4"}}],`, "",
 			"quotas[0]", `"root.a"`, nil, "min above max: cpu: min 5, max 4"},

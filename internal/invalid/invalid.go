@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package invalid has the kinds of input that no cluster can take. Users see them as one, victims.ErrInvalid:
+// each is a bug of the caller, and its text names the thing and its value.
+package invalid
+
+import "errors"
+
+// Err is what all kinds are.
+var Err = errors.New("invalid")
+
+// The kinds.
+const (
+	Empty  kind = "empty name"       // a name, a task's node
+	Amount kind = "bad amount"       // -1, an unknown type
+	Range  kind = "out of range"     // a sum beyond int64, the year 2400
+	Queue  kind = "not a leaf queue" // a task of a queue that has children
+)
+
+type kind string
+
+func (k kind) Error() string { return string(k) }
+
+func (k kind) Unwrap() error { return Err }
