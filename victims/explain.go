@@ -28,6 +28,8 @@ type Explanation struct {
 	// DESIGN.md, Explanations and audits, then queues, nodes or keys. It is empty for an ask that holds a
 	// grant.
 	Relaxed []RelaxationFinding
+	// Members has, of a gang, those without a place, the alike together. Queues, Nodes and Tasks are theirs.
+	Members []MemberFinding
 
 	amounts []int64 // memory of the vectors above
 }
@@ -35,6 +37,7 @@ type Explanation struct {
 // clear makes e ready to be filled; memory is kept.
 func (e *Explanation) clear() {
 	e.Queues, e.Nodes, e.Tasks, e.Relaxed = e.Queues[:0], e.Nodes[:0], e.Tasks[:0], e.Relaxed[:0]
+	e.Members = e.Members[:0]
 	e.amounts = e.amounts[:0]
 }
 
@@ -67,6 +70,12 @@ type TaskFinding struct {
 	Node   NodeID
 	Rule   string // what keeps it; "" for a candidate
 	Victim bool
+}
+
+// A MemberFinding says what the rules say to members of a gang that are alike.
+type MemberFinding struct {
+	Members []int       // of the ask, ascending
+	Alone   Explanation // of the first of them, if it asked for a place of its own
 }
 
 // Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which
@@ -189,8 +198,9 @@ type RelaxationFinding struct {
 	Relaxation
 	Key     string  // of the task
 	Outcome Outcome // Fits, Waits or Preempts
-	Place   NodeID
-	Victims int // how many
+	Place   NodeID  // of the first member
+	Members int     // of a gang, that would have a place; else 0
+	Victims int     // how many
 }
 
 // findRelaxations decides again, each time without one rule that may have
@@ -414,6 +424,13 @@ func (e *Explanation) Describe(c *Cluster) string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and
 	// tasks who.
 	var b strings.Builder
+	for i := range e.Members {
+		f := &e.Members[i]
+		fmt.Fprintf(&b, "%s, asked alone: %s\n", f.names(&e.Decision.Plan.Ask), f.Alone.Decision.Summary(c))
+		for line := range strings.Lines(f.Alone.Describe(c)) {
+			b.WriteString("  " + line)
+		}
+	}
 	queues := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
 	for i := range e.Queues {
 		f := &e.Queues[i]
@@ -449,8 +466,12 @@ func (e *Explanation) Describe(c *Cluster) string {
 	case e.Decision.Outcome != Refused || e.Decision.Refusal.Reason == InFlight:
 	// That there is no line must be said: it means that no change of one thing
 	// helps, which is an answer and no gap.
+	case len(e.Relaxed) == 0 && len(e.Decision.Plan.Ask.Members) > 0:
+		b.WriteString("no single max, guarantee, budget or node stands in the way of the whole\n")
 	case len(e.Relaxed) == 0:
 		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
+	case len(e.Decision.Plan.Ask.Members) > 0:
+		b.WriteString("it would have its places\n")
 	default:
 		b.WriteString("it would have a place\n")
 	}
@@ -458,6 +479,20 @@ func (e *Explanation) Describe(c *Cluster) string {
 		b.WriteString("  " + e.Relaxed[i].Describe(c) + "\n")
 	}
 	return b.String()
+}
+
+// names names the members, the first of many.
+func (f *MemberFinding) names(ask *Ask) string {
+	const most = 4
+	var names []string
+	for _, m := range f.Members[:min(len(f.Members), most)] {
+		names = append(names, plain.Name(ask.Members[m].Key))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(f.Members) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Describe is as in [Explanation.Describe]; "" for a queue that plays no part.
@@ -608,6 +643,9 @@ func (f *RelaxationFinding) Describe(c *Cluster) string {
 		text = fmt.Sprintf(text, plain.Name(f.Key))
 	case rulebook.OfBudget:
 		text = fmt.Sprintf(text, plain.Name(f.Budget))
+	}
+	if f.Members > 0 {
+		return fmt.Sprintf("%s (%v): %s, %s", text, f.Rule, counted(f.Members, "member"), how)
 	}
 	return fmt.Sprintf("%s (%v): on %s, %s", text, f.Rule, c.nodeName(f.Place), how)
 }

@@ -274,6 +274,13 @@ type explanationReport struct {
 	Nodes    []nodeReport       `json:"nodes"`  // in node order
 	Tasks    []taskReport       `json:"tasks"`  // by key
 	Relaxed  []relaxationReport `json:"relaxed,omitempty"`
+	Members  []memberReport     `json:"members,omitempty"` // of a gang
+}
+
+// A memberReport is a [MemberFinding] for machines.
+type memberReport struct {
+	Keys  []string `json:"keys"`
+	Alone any      `json:"alone"`
 }
 
 // A queueReport is a [QueueFinding] for machines.
@@ -315,6 +322,7 @@ type relaxationReport struct {
 	Key     string `json:"key,omitempty"`
 	Outcome string `json:"outcome"`
 	Node    string `json:"node"`
+	Members int    `json:"members,omitempty"`
 	Victims int    `json:"victims"`
 }
 
@@ -348,8 +356,16 @@ func (e *Explanation) Report(c *Cluster) any {
 		f := &e.Relaxed[i]
 		r.Relaxed = append(r.Relaxed, relaxationReport{
 			Rule: f.Rule, Text: f.Describe(c), Key: f.Key,
-			Outcome: word.Or(f.Outcome), Node: c.nodes[f.Place].name, Victims: f.Victims,
+			Outcome: word.Or(f.Outcome), Node: c.nodes[f.Place].name, Members: f.Members, Victims: f.Victims,
 		})
+	}
+	for i := range e.Members {
+		f := &e.Members[i]
+		m := memberReport{Alone: f.Alone.Report(c)}
+		for _, at := range f.Members {
+			m.Keys = append(m.Keys, e.Decision.Plan.Ask.Members[at].Key)
+		}
+		r.Members = append(r.Members, m)
 	}
 	return r
 }

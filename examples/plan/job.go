@@ -31,6 +31,17 @@ func (p page) job(s *scenario.Step, then scenario.Then) {
 	p.law4(s.Placed)
 }
 
+// relaxed writes a line for each rule without which a gang would have its places.
+func (p page) relaxed(e *victims.Explanation) {
+	if e == nil || len(e.Relaxed) == 0 {
+		return
+	}
+	p.printf("  it would have its places\n")
+	for i := range e.Relaxed {
+		p.printf("    %s\n", e.Relaxed[i].Describe(p.run.After))
+	}
+}
+
 // law4 writes what guarantees say to a job without room, if the decision is explained.
 func (p page) law4(placed *scenario.Placed) {
 	if len(placed.Law4) == 0 {
@@ -98,6 +109,7 @@ func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
 		p.indented("    ", d.Plan.DescribeCost(p.run.After.Schema()))
 	case victims.Refused:
 		p.indented("  ", d.DescribeRefusal(p.run.After))
+		p.relaxed(s.Placed.Explanation)
 	}
 }
 

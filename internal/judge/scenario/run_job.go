@@ -26,6 +26,9 @@ type Placed struct {
 	Victims  []victims.Task // in the order of Decision.Plan.Victims; they own their sizes
 	Bounds   []JobBound     // from the leaf upwards
 
+	// Explanation is of the cluster before anything follows the decision, if that is explained.
+	Explanation *victims.Explanation
+
 	// Kept has, of each running task that is no victim, the first law that keeps
 	// it, if the decision is explained; a task that no law keeps is not there.
 	Kept []victims.Violation
@@ -86,6 +89,10 @@ func (r *runner) job(i int, q *Request) error {
 		placed.Victims = append(placed.Victims, r.task(v.Task))
 	}
 	if r.explained() {
+		placed.Explanation = new(victims.Explanation)
+		if err := planner.Explain(placed.Explanation, &job, r.now); err != nil {
+			return r.jobError(q.Job, err)
+		}
 		placed.Kept = r.keptFrom(&planner, placed)
 		if !planner.ByPriority {
 			r.law4(placed)

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Explain decides and says why. An ask without members is explained as by [victims.Planner.Explain], without moves.
+//
+// Of a gang it says of each member that was refused a place, the alike together, what the rules say to it if it
+// asks alone: each queue, node and task, and which single rule stands in its way. With ByPriority or Admit, which
+// are of gangs alone, it does not. Of a gang that is refused it then says which single thing, if it were
+// otherwise, would have given it its places: that it must not preempt others, the delay and the interval, the cap
+// on victims, a max of its path, a guarantee elsewhere, a hard budget, a node that is unschedulable or reserved.
+//
+// It decides again for each of these, every time with the Steps of one decision, for a copy of the cluster: the
+// cost is that of such decisions, and linear in tasks for each.
+func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.Time) error {
+	if p.isLone(ask) {
+		p.setLone()
+		return p.lone.Explain(dst, ask, now)
+	}
+	dst.Queues, dst.Nodes, dst.Tasks = dst.Queues[:0], dst.Nodes[:0], dst.Tasks[:0]
+	dst.Relaxed, dst.Members = dst.Relaxed[:0], dst.Members[:0]
+	if err := p.Check(); err != nil {
+		return err
+	}
+	d := &dst.Decision
+	if err := p.answer(d, ask, now); err != nil {
+		return err
+	}
+	if err := d.Count(); err != nil {
+		return err
+	}
+	if d.Outcome != victims.Refused || d.Refusal.Reason == victims.InFlight {
+		return nil
+	}
+	if err := p.explainMembers(dst, now); err != nil {
+		return err
+	}
+	return p.relax(dst, now)
+}
+
+// explainMembers explains the members without a place, each kind as if it asked alone.
+func (p *Planner) explainMembers(dst *victims.Explanation, now time.Time) error {
+	ask := &dst.Decision.Plan.Ask
+	if len(ask.Members) == 0 || p.ByPriority || p.Admit != nil {
+		return nil
+	}
+	for i := range ask.Members {
+		m := &ask.Members[i]
+		if _, placed := lookup(p.Cluster, m.Key); placed {
+			continue
+		}
+		if at := slices.IndexFunc(dst.Members, func(f victims.MemberFinding) bool { return p.areAlike(&ask.Members[f.Members[0]], m) }); at >= 0 {
+			dst.Members[at].Members = append(dst.Members[at].Members, i)
+			continue
+		}
+		dst.Members = append(dst.Members, victims.MemberFinding{Members: []int{i}})
+	}
+	for i := range dst.Members {
+		f := &dst.Members[i]
+		alone := ask.MemberAsk(f.Members[0])
+		p.setLone()
+		if err := p.lone.Explain(&f.Alone, &alone, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// areAlike reports whether members ask for the same.
+func (p *Planner) areAlike(m, other *victims.Member) bool {
+	for id := range p.Cluster.Nodes() {
+		if who := p.Cluster.NodeView(id).ReservedFor; who != "" && (who == m.Key || who == other.Key) {
+			return false
+		}
+	}
+	return m.Class == other.Class && resources.Equal(m.Size, other.Size)
+}
+
+// relax decides a refused gang again, each time with one thing otherwise.
+func (p *Planner) relax(dst *victims.Explanation, now time.Time) error {
+	cluster, options := p.Cluster, p.Options
+	defer func() { p.Cluster, p.Options = cluster, options }()
+	options.Audit = false
+	var again victims.Decision
+	for _, r := range relaxations(cluster, &options, &dst.Decision.Plan.Ask) {
+		ask := dst.Decision.Plan.Ask
+		p.Options, p.Cluster = options, p.aside.Of(cluster)
+		if err := p.without(r, &ask); err != nil {
+			return err
+		}
+		if err := p.answer(&again, &ask, now); err != nil {
+			return err
+		}
+		if again.Outcome == victims.Refused || len(again.Plan.Places) == 0 {
+			continue
+		}
+		f := victims.RelaxationFinding{
+			Relaxation: r, Outcome: again.Outcome, Place: again.Plan.Places[0].Node, Victims: len(again.Plan.Victims),
+		}
+		for _, at := range again.Plan.Places {
+			if len(ask.Members) > 0 && !at.Extra {
+				f.Members++
+			}
+		}
+		dst.Relaxed = append(dst.Relaxed, f)
+	}
+	return nil
+}
+
+// without makes the cluster, the options and the ask what they would be without a rule.
+func (p *Planner) without(r victims.Relaxation, ask *victims.Ask) error {
+	c := p.Cluster
+	switch r.Rule {
+	case rulebook.RelaxMayNot:
+		ask.NeverPreempts = false
+	case rulebook.RelaxDelay:
+		ask.PendingSince = time.Time{}
+	case rulebook.RelaxInterval:
+		ask.LastAttempt = time.Time{}
+	case rulebook.RelaxCap:
+		p.MaxVictims = 0
+	case rulebook.RelaxMax:
+		return c.SetMax(r.Queue, resources.Limit{})
+	case rulebook.RelaxGuarantee:
+		return c.SetGuaranteed(r.Queue, resources.Limit{})
+	case rulebook.RelaxBudget:
+		b, _ := c.Budget(r.Budget)
+		b.Hard = false
+		return c.SetBudget(r.Budget, b)
+	case rulebook.RelaxUnschedulable:
+		n := c.Node(r.Node)
+		n.Unschedulable = false
+		return c.UpdateNode(&n)
+	case rulebook.RelaxReservation:
+		n := c.Node(r.Node)
+		n.ReservedFor = ""
+		return c.UpdateNode(&n)
+	}
+	return nil
+}
+
+// relaxations returns what may have stood in the way of a gang, in the order in which it is told.
+func relaxations(c *victims.Cluster, o *victims.Options, ask *victims.Ask) (all []victims.Relaxation) {
+	for _, x := range rulebook.Relaxations() {
+		switch x.Subject {
+		case rulebook.OfAsk:
+			if binds(x.Word, o, ask) {
+				all = append(all, victims.Relaxation{Rule: x.Word})
+			}
+		case rulebook.OfQueue:
+			for q := range queue.ID(c.Tree().Len()) {
+				if bindsAt(x.Word, c.Tree(), q, ask.Queue) {
+					all = append(all, victims.Relaxation{Rule: x.Word, Queue: q})
+				}
+			}
+		case rulebook.OfBudget:
+			for name, b := range c.Budgets() {
+				if b.Hard {
+					all = append(all, victims.Relaxation{Rule: x.Word, Budget: name})
+				}
+			}
+		case rulebook.OfNode:
+			for id := range c.Nodes() {
+				if n := c.NodeView(id); x.Word == rulebook.RelaxUnschedulable && n.Unschedulable ||
+					x.Word == rulebook.RelaxReservation && n.ReservedFor != "" && !isOf(ask, n.ReservedFor) {
+					all = append(all, victims.Relaxation{Rule: x.Word, Node: id})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// binds reports whether a rule about the ask itself is there to be relaxed.
+func binds(rule string, o *victims.Options, ask *victims.Ask) bool {
+	switch rule {
+	case rulebook.RelaxMayNot:
+		return ask.NeverPreempts
+	case rulebook.RelaxDelay:
+		return !o.ByPriority && !ask.PendingSince.IsZero()
+	case rulebook.RelaxInterval:
+		return !o.ByPriority && o.RetryInterval > 0 && !ask.LastAttempt.IsZero()
+	case rulebook.RelaxCap:
+		return o.MaxVictims > 0
+	}
+	return false
+}
+
+// bindsAt reports whether a rule of a queue may bind asks of a leaf, or their victims.
+func bindsAt(rule string, t *queue.Tree, q, leaf queue.ID) bool {
+	switch onPath := t.Contains(q, leaf); rule {
+	case rulebook.RelaxMax:
+		return onPath && t.Max(q).Defined != 0
+	case rulebook.RelaxGuarantee:
+		// Of the path it also says what the gang is entitled to.
+		return !onPath && t.Guaranteed(q).Defined != 0
+	}
+	return false
+}
+
+// isOf reports whether a name is that of an ask or of a member.
+func isOf(ask *victims.Ask, name string) bool {
+	return name == ask.Key || slices.ContainsFunc(ask.Members, func(m victims.Member) bool { return m.Key == name })
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// ofGangs are the rules that are relaxed for gangs as they are for asks.
+var ofGangs = []string{"may-not-preempt", "delay", "interval", "max-victims", "max", "guarantee", "budget", "unschedulable", "reservation"}
+
+// Of a gang of one the same rules stand in the way as of its ask, with the same plans without them: asks relax
+// them inside of a decision, gangs in a copy of the cluster. Its member is explained as the ask is.
+func TestExplain_OfOneMember(t *testing.T) { law.Check3000(t, propertyExplainOfOneMember) }
+
+func FuzzExplain_OfOneMember(f *testing.F) {
+	for _, seed := range world.FuzzSeeds() {
+		f.Add(seed)
+	}
+	f.Fuzz(rapid.MakeFuzz(propertyExplainOfOneMember))
+}
+
+func propertyExplainOfOneMember(t *rapid.T) {
+	c := alone(rapid.OneOf(
+		world.Cases(world.Small), world.Cases(world.Small.With(world.Everything)), world.DenseCases(world.Small),
+	).Draw(t, "case"))
+	h := newHarness(t, jobOfAsk(c))
+	h.planner.Admit = nil
+	asks := world.CasePlanner(h.cluster, c)
+	ask, err := world.AskOf(h.cluster, &c.Ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got victims.Explanation
+	if err := asks.Explain(&want, &ask, c.Options.Now); err != nil {
+		t.Fatalf("%v\n%v", err, c)
+	}
+	version := h.cluster.Version()
+	if err := h.planner.Explain(&got, &h.job, c.Options.Now); err != nil {
+		t.Fatalf("%v\n%v", err, h.c)
+	}
+	if !h.cluster.Version().Equal(version) {
+		t.Fatalf("explaining has changed the cluster\n%v", h.c)
+	}
+	if diff := gocmp.Diff(relaxed(h.cluster, &ask, want.Relaxed), relaxed(h.cluster, &ask, got.Relaxed)); diff != "" {
+		t.Fatalf("as an ask (-) and as a job (+):\n%s%s%v", diff, got.Describe(h.cluster), h.c)
+	}
+	if len(got.Members) == 0 {
+		if got.Decision.Outcome == victims.Refused && got.Decision.Refusal.Reason != victims.InFlight {
+			t.Fatalf("the member is not explained\n%v", h.c)
+		}
+		return
+	}
+	// But for the name of its job, which no task has, the member is the ask.
+	said := func(e *victims.Explanation) string { return e.Describe(h.cluster) }
+	if diff := gocmp.Diff(said(&want), said(&got.Members[0].Alone)); diff != "" {
+		t.Fatalf("as an ask (-) and as a member (+):\n%s%v", diff, h.c)
+	}
+}
+
+// relaxed writes down the rules that gangs relax, too: not those of the path's guarantees.
+func relaxed(c *victims.Cluster, ask *victims.Ask, list []victims.RelaxationFinding) (all []string) {
+	for _, f := range list {
+		if slices.Contains(ofGangs, f.Rule) && (f.Rule != "guarantee" || !c.Tree().Contains(f.Queue, ask.Queue)) {
+			all = append(all, fmt.Sprintf("%s queue %d node %d budget %q: %v on %d, %d victims", f.Rule, f.Queue, f.Node, f.Budget, f.Outcome, f.Place, f.Victims))
+		}
+	}
+	return all
+}
+
+// Each rule of a gang that is told was in the way, and whoever is told of it has a plan once that is changed for
+// good.
+func TestExplain_Gang(t *testing.T) {
+	schema, err := resources.NewSchema("gpu")
+	require.NoError(t, err)
+	gpus := func(n int64) resources.Limit { return resources.Limit{Value: resources.Vector{n}, Defined: 1} }
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "a", Guaranteed: gpus(4), Max: gpus(4)}, {Name: "b", Guaranteed: gpus(1)},
+	}})
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	a, _ := tree.Lookup("root.a")
+	b, _ := tree.Lookup("root.b")
+	for i := range 4 {
+		_, err := c.AddNode(&victims.Node{Name: fmt.Sprint("n", i), Capacity: resources.Vector{1}, Unschedulable: i == 3})
+		require.NoError(t, err)
+	}
+	for i := range 3 {
+		n, _ := c.LookupNode(fmt.Sprint("n", i))
+		_, err := c.AddTask(&victims.Task{Key: fmt.Sprint("t", i), Queue: b, Node: n, Size: resources.Vector{1}, Scheduled: time.Unix(9, 0), Created: time.Unix(9, 0)})
+		require.NoError(t, err)
+	}
+	gang := victims.Ask{Key: "g", Queue: a}
+	for i := range 3 {
+		gang.Members = append(gang.Members, victims.Member{Key: fmt.Sprint("m", i), Size: resources.Vector{1}})
+	}
+	p := jobs.Planner{Cluster: c}
+	var e victims.Explanation
+	require.NoError(t, p.Explain(&e, &gang, time.Unix(100, 0)))
+	require.Equal(t, victims.Refused, e.Decision.Outcome)
+	require.Len(t, e.Members, 1)
+	require.Equal(t, []int{0, 1, 2}, e.Members[0].Members)
+	require.Equal(t, victims.Preempts, e.Members[0].Alone.Decision.Outcome)
+	require.Equal(t, `m0, m1, m2, asked alone: m0 (root.a, gpu=1) runs on n0 once these have stopped: t0
+    queue   tasks  candidates  may lose  finding
+    root                                 on the path
+    root.a  0      0                     the asking queue, starving
+    root.b  3      3           gpu=2
+    node  finding
+    n0    chosen: 1 victim, 1m31s of work lost, 91 gpu-seconds
+    n1    costlier: 1 victim, 1m31s of work lost, 91 gpu-seconds
+    n2    costlier: 1 victim, 1m31s of work lost, 91 gpu-seconds
+    n3    unschedulable: has room for it
+    task  queue   node  finding
+    t0    root.b  n0    victim
+    t1    root.b  n1    candidate
+    t2    root.b  n2    candidate
+it would have its places
+  without the guarantee of root.b (guarantee): 3 members, with 3 victims
+  if n3 were schedulable (unschedulable): 3 members, with 2 victims
+`, e.Describe(c))
+	report, err := json.Marshal(e.Report(c))
+	require.NoError(t, err)
+	require.Contains(t, string(report), `"relaxed":[{"rule":"guarantee","text":"without the guarantee of root.b (guarantee): 3 members, with 3 victims","outcome":"plan","node":"n0","members":3,"victims":3}`)
+	require.Contains(t, string(report), `"members":[{"keys":["m0","m1","m2"],"alone":{"decision":`)
+
+	require.NoError(t, c.SetGuaranteed(b, resources.Limit{}))
+	require.NoError(t, p.Explain(&e, &gang, time.Unix(100, 0)))
+	require.Equal(t, victims.Preempts, e.Decision.Outcome)
+	require.Empty(t, e.Relaxed)
+	require.Empty(t, e.Members)
+}
+
+// Whatever the gang: explaining it decides as the planner does and changes nothing, the members without a place are
+// explained, and a rule that is told does stand in the way.
+func TestExplain_Gangs(t *testing.T) {
+	relaxed, refused := 0, 0
+	law.Check3000(t, func(t *rapid.T) {
+		h := newHarness(t, world.JobCases(world.Small.With(world.Everything)).Draw(t, "case"))
+		h.decide("job")
+		version := h.cluster.Version()
+		var e victims.Explanation
+		if err := h.planner.Explain(&e, &h.job, h.c.Options.Now); err != nil {
+			t.Fatalf("%v\n%v", err, h.c)
+		}
+		if e.Decision.Describe(h.cluster) != h.d.Describe(h.cluster) || !h.cluster.Version().Equal(version) {
+			t.Fatalf("%s\nand explained\n%s%v", h.d.Describe(h.cluster), e.Decision.Describe(h.cluster), h.c)
+		}
+		if e.Decision.Outcome != victims.Refused {
+			return
+		}
+		refused++
+		var explained []string
+		for _, f := range e.Members {
+			for _, i := range f.Members {
+				explained = append(explained, h.job.Members[i].Key)
+			}
+		}
+		if !h.planner.ByPriority && h.planner.Admit == nil && e.Decision.Refusal.Reason != victims.InFlight {
+			for _, m := range h.job.Members {
+				_, runs := h.cluster.Lookup(m.Key)
+				_, held := h.cluster.LookupGrant(m.Key)
+				if explained := slices.Contains(explained, m.Key); explained == (runs || held) {
+					t.Fatalf("member %q explained: %v\n%v", m.Key, explained, h.c)
+				}
+			}
+		}
+		for _, f := range e.Relaxed {
+			relaxed++
+			if f.Outcome == victims.Refused || len(h.job.Members) > 0 && f.Members == 0 {
+				t.Fatalf("%+v\n%v", f, h.c)
+			}
+		}
+		e.Describe(h.cluster)
+		if _, err := json.Marshal(e.Report(h.cluster)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Logf("%d rules stood in the way of %d refused gangs", relaxed, refused)
+	if refused > 1000 && 100*relaxed < 4*refused {
+		t.Error("too few")
+	}
+}
