@@ -273,8 +273,8 @@ func (r *roster) checkMember(c *jobCase, m *victims.Member) error {
 		return fmt.Errorf("preemptions %d: %w", m.Preemptions, invalid.Range)
 	}
 	for i, name := range m.Budgets {
-		if _, ok := c.c.Budget(name); !ok {
-			return fmt.Errorf("budget %q: %w", name, victims.ErrUnknown)
+		if name == "" {
+			return fmt.Errorf("budget %q: %w", name, invalid.Empty)
 		}
 		if slices.Contains(m.Budgets[:i], name) {
 			return fmt.Errorf("budget %q: %w", name, victims.ErrDuplicate)

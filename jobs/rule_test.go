@@ -154,7 +154,7 @@ func TestDecide_MemberMistakes(t *testing.T) {
 		kind  error
 	}{
 		{func(j *victims.Ask) { j.Members[0].Cost = -1 }, `jobs: job "j": member "j0": cost -1: `, invalid.Amount},
-		{func(j *victims.Ask) { j.Members[0].Budgets = []string{"db"} }, `jobs: job "j": member "j0": budget "db": `, victims.ErrUnknown},
+		{func(j *victims.Ask) { j.Members[0].Budgets = []string{""} }, `jobs: job "j": member "j0": budget "": `, invalid.Empty},
 		{func(j *victims.Ask) { j.Members[0].Budgets = []string{"web", "web"} }, `jobs: job "j": member "j0": budget "web": `, victims.ErrDuplicate},
 		{func(j *victims.Ask) { j.DomainDepth = -1 }, `jobs: job "j": domain of depth -1: `, invalid.Range},
 	} {
@@ -167,6 +167,17 @@ func TestDecide_MemberMistakes(t *testing.T) {
 		require.Contains(t, err.Error(), test.want)
 		require.Zero(t, d.Outcome)
 	}
+}
+
+// A member may name a budget that nobody has set yet, as a lone ask may.
+func TestDecide_MemberOfAnUnknownBudget(t *testing.T) {
+	w := build(t, "queue q\nnode n1 4\njob q 1")
+	w.job.Members[0].Budgets = []string{"db"}
+	var d victims.Decision
+	require.NoError(t, w.planner().Decide(&d, &w.job, noon))
+	require.Equal(t, victims.Fits, d.Outcome)
+	require.NoError(t, w.cluster.Apply(&d))
+	require.Equal(t, []string{"db"}, slices.Collect(w.cluster.UnknownBudgets()))
 }
 
 // The auditor knows what the planner does, and shares none of its code.

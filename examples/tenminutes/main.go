@@ -97,7 +97,9 @@ func main() {
 	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{NeverOvershoot: true}}
 	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
 		check(enforcer.Enforce(&d, q, now))
-		check(cluster.Apply(&d)) // then stop d.Plan.Victims
+		if d.Outcome == victims.Preempts {
+			check(cluster.Apply(&d)) // then stop d.Plan.Victims
+		}
 		check(timing.End(q, now))
 		fmt.Println(d.Summary(cluster))
 	}
