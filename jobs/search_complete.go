@@ -112,7 +112,7 @@ func (x *completer) take(m, h int32) {
 // promising reports whether the members placed so far have a plan that is not
 // dearer than the best. What more members need costs no less in levels and work.
 func (x *completer) promising() bool {
-	x.solve()
+	x.solve(nil)
 	s := &x.cover.found
 	if !s.Found {
 		return !s.Proven // a search that was cut short knows of no reason to stop
@@ -126,9 +126,9 @@ func (x *completer) promising() bool {
 	return cmp.Or(slices.Compare(s.Total.Levels[:], x.best.levels[:]), s.Total.Work.Compare(x.best.cost.Work)) <= 0
 }
 
-// solve finds the cheapest units for the members that are placed.
-func (x *completer) solve() {
-	x.cover.solve(&x.load, x.busy, max(min(x.most-x.taken, pace), 1))
+// solve finds the cheapest units for the members that are placed; see [coverer.solve].
+func (x *completer) solve(at []int32) {
+	x.cover.solve(&x.load, x.busy, at, max(min(x.most-x.taken, pace), 1))
 	x.taken += x.cover.found.Steps
 	x.all = x.all && x.cover.found.Proven
 }
@@ -137,7 +137,7 @@ func (x *completer) solve() {
 // loop refuses the cheapest victims, these places are tried once more with everybody
 // gone who may, and then trimmed.
 func (x *completer) settle() {
-	x.solve()
+	x.solve(x.at)
 	if !x.cover.found.Found {
 		return
 	}

@@ -184,8 +184,9 @@ func (x *coverer) appendFound(dst []int32) []int32 {
 
 // solve finds the cheapest units for the members of a load, which are on the
 // given hosts. Not all members need be placed: what is found then is no dearer
-// than what more of them need.
-func (x *coverer) solve(l *load, hosts []int32, steps int) {
+// than what more of them need. If at is not nil it has the places of all, and units that
+// run elsewhere stay if victims must be on nodes of the plan.
+func (x *coverer) solve(l *load, hosts, at []int32, steps int) {
 	x.begin(x.rooms.Bounds, x.budgets.soft)
 	for _, short := range x.needs.short {
 		x.needQueue(short)
@@ -201,7 +202,7 @@ func (x *coverer) solve(l *load, hosts []int32, steps int) {
 	resources.Max(x.wanted, x.wanted, x.needs.most)
 	x.spend((len(x.units) + len(hosts)) / 4)
 	for u := range x.units {
-		if x.helps(&x.units[u]) {
+		if x.helps(&x.units[u]) && (at == nil || !x.onNodes || x.isNear(at, int32(u))) {
 			x.offer(int32(u))
 		}
 	}
