@@ -224,7 +224,9 @@ func (d *decision) retryAt(stages []stage) time.Time {
 // A side is what a [Decision] lends to planners of other packages, as lent.To(d).
 type side = lent.Side[*filler]
 
-// A filler is a decision as planners of other packages see it.
+// A filler is a decision as planners of other packages see it, which call its methods.
+//
+//lint:ignore U1000 by lent.To
 type filler Decision
 
 func (*filler) For(d *Decision) *filler                                { return (*filler)(d) }
