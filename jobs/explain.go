@@ -21,7 +21,7 @@ import (
 // on victims, a max of its path, a guarantee elsewhere, a hard budget, a node that is unschedulable or reserved.
 //
 // It decides again for each of these, every time with the Steps of one decision, for a copy of the cluster: the
-// cost is that of such decisions, and linear in tasks for each.
+// cost is that of such decisions, and linear in tasks for each. Once it is stopped it tries no more of them.
 func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.Time) error {
 	if p.isLone(ask) {
 		p.setLone()
@@ -54,16 +54,26 @@ func (p *Planner) explainMembers(dst *victims.Explanation, now time.Time) error 
 	if len(ask.Members) == 0 || p.ByPriority || p.Admit != nil {
 		return nil
 	}
+	reserved := make(map[string]bool) // names that nodes are for
+	for id := range p.Cluster.Nodes() {
+		if who := p.Cluster.NodeView(id).ReservedFor; who != "" {
+			reserved[who] = true
+		}
+	}
 	for i := range ask.Members {
 		m := &ask.Members[i]
 		if _, placed := lookup(p.Cluster, m.Key); placed {
 			continue
 		}
-		if at := slices.IndexFunc(dst.Members, func(f victims.MemberFinding) bool { return p.areAlike(&ask.Members[f.Members[0]], m) }); at >= 0 {
+		at := slices.IndexFunc(dst.Members, func(f victims.MemberFinding) bool {
+			first := &ask.Members[f.Members[0]]
+			return !reserved[m.Key] && !reserved[first.Key] && m.Class == first.Class && resources.Equal(m.Size, first.Size)
+		})
+		if at >= 0 {
 			dst.Members[at].Members = append(dst.Members[at].Members, i)
-			continue
+		} else {
+			dst.Members = append(dst.Members, victims.MemberFinding{Members: []int{i}})
 		}
-		dst.Members = append(dst.Members, victims.MemberFinding{Members: []int{i}})
 	}
 	for i := range dst.Members {
 		f := &dst.Members[i]
@@ -76,16 +86,6 @@ func (p *Planner) explainMembers(dst *victims.Explanation, now time.Time) error 
 	return nil
 }
 
-// areAlike reports whether members ask for the same.
-func (p *Planner) areAlike(m, other *victims.Member) bool {
-	for id := range p.Cluster.Nodes() {
-		if who := p.Cluster.NodeView(id).ReservedFor; who != "" && (who == m.Key || who == other.Key) {
-			return false
-		}
-	}
-	return m.Class == other.Class && resources.Equal(m.Size, other.Size)
-}
-
 // relax decides a refused gang again, each time with one thing otherwise.
 func (p *Planner) relax(dst *victims.Explanation, now time.Time) error {
 	cluster, options := p.Cluster, p.Options
@@ -93,6 +93,9 @@ func (p *Planner) relax(dst *victims.Explanation, now time.Time) error {
 	options.Audit = false
 	var again victims.Decision
 	for _, r := range relaxations(cluster, &options, &dst.Decision.Plan.Ask) {
+		if p.Stop != nil && p.Stop() {
+			break
+		}
 		ask := dst.Decision.Plan.Ask
 		p.Options, p.Cluster = options, p.aside.Of(cluster)
 		if err := p.without(r, &ask); err != nil {

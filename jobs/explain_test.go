@@ -139,6 +139,12 @@ it would have its places
 	require.Contains(t, string(report), `"relaxed":[{"rule":"guarantee","text":"without the guarantee of root.b (guarantee): 3 members, with 3 victims","outcome":"plan","node":"n0","members":3,"victims":3}`)
 	require.Contains(t, string(report), `"members":[{"keys":["m0","m1","m2"],"alone":{"decision":`)
 
+	stopped := p
+	stopped.Stop = func() bool { return true }
+	require.NoError(t, stopped.Explain(&e, &gang, time.Unix(100, 0)))
+	require.Equal(t, victims.Refused, e.Decision.Outcome)
+	require.Empty(t, e.Relaxed)
+
 	require.NoError(t, c.SetGuaranteed(b, resources.Limit{}))
 	require.NoError(t, p.Explain(&e, &gang, time.Unix(100, 0)))
 	require.Equal(t, victims.Preempts, e.Decision.Outcome)
