@@ -12,16 +12,15 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Explain decides and says why. An ask without members is explained as by [victims.Planner.Explain], without moves.
+// Explain decides and says why. An ask without members is explained as by [victims.Planner.Explain]. Moves are not
+// looked at.
 //
-// Of a gang it says of each member that was refused a place, the alike together, what the rules say to it if it
-// asks alone: each queue, node and task, and which single rule stands in its way. With ByPriority or Admit, which
-// are of gangs alone, it does not. Of a gang that is refused it then says which single thing, if it were
-// otherwise, would have given it its places: that it must not preempt others, the delay and the interval, the cap
-// on victims, a max of its path, a guarantee elsewhere, a hard budget, a node that is unschedulable or reserved.
+// Of a refused gang it explains each member without a place as if it asked alone, the alike together. With
+// ByPriority or Admit, which are for gangs only, it does not. Then it says which single change would give the gang
+// its places: it might preempt others; no delay, no interval, no cap on victims; no max of a queue on its path; no
+// guarantee of a queue elsewhere; a budget that is not hard; a node that is schedulable, or not reserved.
 //
-// It decides again for each of these, every time with the Steps of one decision, for a copy of the cluster: the
-// cost is that of such decisions, and linear in tasks for each. Once it is stopped it tries no more of them.
+// For each of these it decides again on a copy of the cluster, with the Steps of one decision. Stop ends that, too.
 func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.Time) error {
 	if p.isLone(ask) {
 		p.setLone()

@@ -26,9 +26,10 @@ type Explanation struct {
 	Tasks    []TaskFinding  // by key; without grants
 	// Relaxed has, for a refusal, every single rule without which it would not be one: in the order of
 	// DESIGN.md, Explanations and audits, then queues, nodes or keys. It is empty for an ask that holds a
-	// grant.
+	// grant. Of a gang fewer rules are tried; see jobs.Planner.Explain.
 	Relaxed []RelaxationFinding
-	// Members has, of a gang, those without a place, the alike together. Queues, Nodes and Tasks are theirs.
+	// Members has, of a refused gang, those without a place, the alike together. It has no Queues, Nodes and
+	// Tasks: see those of its members.
 	Members []MemberFinding
 
 	amounts []int64 // memory of the vectors above
