@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // Of a refused gang it explains each member without a place as if it asked alone, the alike together. With
 // ByPriority or Admit, which are for gangs only, it does not. Then it says which single change would give the gang
 // its places: it might preempt others; no delay, no interval, no cap on victims; no max of a queue on its path; no
-// guarantee of a queue elsewhere; a budget that is not hard; a node that is schedulable, or not reserved.
+// guarantee of a queue elsewhere; a hard budget with more left; a node that is schedulable, or not reserved.
 //
 // For each of these it decides again on a copy of the cluster, with the Steps of one decision. Stop ends that, too.
 func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.Time) error {
@@ -136,9 +137,7 @@ func (p *Planner) without(r victims.Relaxation, ask *victims.Ask) error {
 	case rulebook.RelaxGuarantee:
 		return c.SetGuaranteed(r.Queue, resources.Limit{})
 	case rulebook.RelaxBudget:
-		b, _ := c.Budget(r.Budget)
-		b.Hard = false
-		return c.SetBudget(r.Budget, b)
+		return c.SetBudget(r.Budget, victims.Budget{Left: math.MaxInt32, Hard: true})
 	case rulebook.RelaxUnschedulable:
 		n := c.Node(r.Node)
 		n.Unschedulable = false

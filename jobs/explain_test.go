@@ -202,3 +202,38 @@ func TestExplain_Gangs(t *testing.T) {
 		t.Error("too few")
 	}
 }
+
+// Without a hard budget nothing of it is overrun: the victims are those of lower priority, though more of them are in
+// the budget.
+func TestExplain_BudgetWithMoreLeft(t *testing.T) {
+	schema, err := resources.NewSchema("gpu")
+	require.NoError(t, err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "a", Guaranteed: resources.Limit{Value: resources.Vector{1}, Defined: 1}}, {Name: "b"},
+	}})
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	a, _ := tree.Lookup("root.a")
+	b, _ := tree.Lookup("root.b")
+	n1, err := c.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{2}})
+	require.NoError(t, err)
+	require.NoError(t, c.SetBudget("web", victims.Budget{Hard: true}))
+	for _, task := range []victims.Task{
+		{Key: "t3", Size: resources.Vector{1}, Priority: 1, Budgets: []string{"web"}},
+		{Key: "t10", Size: resources.Vector{1}, Job: "g"},
+		{Key: "t17", Job: "g", Budgets: []string{"web"}},
+		{Key: "t24", Job: "g", Budgets: []string{"web"}},
+	} {
+		task.Queue, task.Node, task.Scheduled, task.Created = b, n1, noon, noon
+		_, err := c.AddTask(&task)
+		require.NoError(t, err)
+	}
+	require.NoError(t, c.SetMinMembers("g", 4))
+	gang := victims.Ask{Key: "x", Queue: a, Priority: 3, Members: []victims.Member{{Key: "m", Size: resources.Vector{1}}}}
+	p := jobs.Planner{Cluster: c}
+	var e victims.Explanation
+	require.NoError(t, p.Explain(&e, &gang, noon))
+	require.Equal(t, victims.Refused, e.Decision.Outcome)
+	require.Len(t, e.Relaxed, 1)
+	require.Equal(t, `if the budget web had more left (budget): 1 member, with 3 victims`, e.Relaxed[0].Describe(c))
+}
