@@ -111,7 +111,7 @@ func (t *Timing) compareDue(a, b queue.ID) int {
 	return cmp.Or(cmp.Compare(trees.Depth(t.tree, b), trees.Depth(t.tree, a)), cmp.Compare(a, b))
 }
 
-// Observe tells the max and the delay of a queue. A negative delay, a bad bound and a max below the queue's
+// Observe tells the clock the max of a queue, which [victims.Cluster.SetMax] sets, and its delay. A negative delay, a bad bound and a max below the queue's
 // guarantee are errors, joined, and change nothing.
 //
 // The clock starts anew if s lowers a bound, as the first max does, or changes only the delay. It stops if s

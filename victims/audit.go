@@ -29,11 +29,11 @@ type Auditor struct {
 }
 
 // Audit appends to dst what is wrong at the instant now with decision d for the cluster before it is applied,
-// and returns dst. It never panics. Of a plan of another scheduler write the ask, the places (member and node)
-// and the victims (row and key).
+// and returns dst: if it appends nothing the decision is lawful. It never panics. Of a plan of another scheduler
+// set in Plan the Ask, the Places (Member and Node) and the Victims (Task and Key); no Outcome is needed.
 //
-// It judges ask, places and tasks, not version, cost or proof; without victims, or for an ask that holds a
-// grant, room and blockers alone. For law 1 it tries to spare each opted-out victim, and to take one other task
+// It judges ask, places and tasks, not version, cost or proof. Without victims, or for an ask that holds a grant, it
+// judges room and blockers only. For law 1 it tries to spare each opted-out victim, and to take one other task
 // in its place: of a lone ask, or a gang of one, if opted-out victims come first in Levels.
 //
 // Judge the next of several decisions for a clone, after [Cluster.ApplyAll]. Asks that share a plan are held to

@@ -114,8 +114,8 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 	return nil
 }
 
-// SetBudget adds or replaces a budget, before or after tasks name it. If its source does not count marked tasks
-// yet, set Left less what they draw. Errors are an empty name, and a Left below -4611686018427387904.
+// SetBudget adds or replaces a budget, before or after tasks name it. If the number that
+// you have does not know of marked tasks yet, set Left less what they draw. Errors are an empty name, and a Left below -4611686018427387904.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
 	if err := checkBudget(name, b); err != nil {

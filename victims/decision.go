@@ -142,7 +142,7 @@ type Ask struct {
 	// Members of a gang are in the caller's order. Keys tell which run or hold a grant. A nil Size or Budgets,
 	// and a Class of 0, are those of the ask.
 	Members []Member
-	// MinMembers is how many members must run, running ones included; 0 is all. Others get no victims.
+	// MinMembers is how many members must run, running ones included; 0 is all. Nobody stops for others.
 	MinMembers int
 	// DomainDepth is the depth of the domain that members share, 1 for the widest; 0: none. See DESIGN.md,
 	// Domains.
@@ -159,7 +159,8 @@ type Ask struct {
 	Budgets        []string
 }
 
-// A Member is a task of a gang. All else is as in its Ask.
+// A Member is a task of a gang. Size, Class and Budgets that are zero are those of its Ask, as is all that a Member
+// has no field for.
 type Member struct {
 	Key         string // unique among the tasks and grants of a cluster
 	Name        string // for people; may be ""

@@ -241,7 +241,8 @@ func (g *gangs) alone(row int32) bool { return row < 0 || g.rows[row].surplus > 
 // A Budget says how many tasks that name it may still be stopped, like a PodDisruptionBudget. See DESIGN.md,
 // Budgets.
 type Budget struct {
-	// Left is how many tasks may still be stopped; below 0 counts as 0. Applied plans take their victims off.
+	// Left is how many tasks may still be stopped; below 0 counts as 0. Applied plans take their victims off; set it
+	// anew as others take their place.
 	Left int64
 	// A hard budget is never overrun. The overrun of a soft one is part of the [Cost].
 	Hard bool
