@@ -16,8 +16,8 @@ import (
 // Explain decides and says why. An ask without members is explained as by [victims.Planner.Explain]. Moves are not
 // looked at.
 //
-// Of a refused gang it explains each member without a place as if it asked alone, the alike together. With
-// ByPriority or Admit, which are for gangs only, it does not. Then it says which single change would give the gang
+// Of a refused gang it explains each member without a place as if it asked alone, the alike together: by the rules of
+// lone asks, which know no task that is not preemptible. With ByPriority or Admit, which are for gangs only, it does not. Then it says which single change would give the gang
 // its places: it might preempt others; no delay, no interval, no cap on victims; no max of a queue on its path; no
 // guarantee of a queue elsewhere; a hard budget with more left; a node that is schedulable, or not reserved.
 //
@@ -67,7 +67,7 @@ func (p *Planner) explainMembers(dst *victims.Explanation, now time.Time) error 
 		}
 		at := slices.IndexFunc(dst.Members, func(f victims.MemberFinding) bool {
 			first := &ask.Members[f.Members[0]]
-			return !reserved[m.Key] && !reserved[first.Key] && m.Class == first.Class && resources.Equal(m.Size, first.Size)
+			return p.Blockers == nil && p.Predicate == nil && !reserved[m.Key] && !reserved[first.Key] && m.Class == first.Class && resources.Equal(m.Size, first.Size)
 		})
 		if at >= 0 {
 			dst.Members[at].Members = append(dst.Members[at].Members, i)
