@@ -272,13 +272,8 @@ func (r *roster) checkMember(c *jobCase, m *victims.Member) error {
 	if m.Preemptions < 0 || m.Preemptions > math.MaxInt32 {
 		return fmt.Errorf("preemptions %d: %w", m.Preemptions, invalid.Range)
 	}
-	for i, name := range m.Budgets {
-		if name == "" {
-			return fmt.Errorf("budget %q: %w", name, invalid.Empty)
-		}
-		if slices.Contains(m.Budgets[:i], name) {
-			return fmt.Errorf("budget %q: %w", name, victims.ErrDuplicate)
-		}
+	if err := invalid.Budgets(m.Budgets, victims.ErrDuplicate); err != nil {
+		return err
 	}
 	schema := c.c.Schema()
 	for t, v := range m.Size {

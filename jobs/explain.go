@@ -16,10 +16,11 @@ import (
 // Explain decides and says why. An ask without members is explained as by [victims.Planner.Explain]. Moves are not
 // looked at.
 //
-// Of a refused gang it explains each member without a place as if it asked alone, the alike together: by the rules of
-// lone asks, which know no task that is not preemptible. With ByPriority or Admit, which are for gangs only, it does not. Then it says which single change would give the gang
-// its places: it might preempt others; no delay, no interval, no cap on victims; no max of a queue on its path; no
-// guarantee of a queue elsewhere; a hard budget with more left; a node that is schedulable, or not reserved.
+// Of a refused gang it explains each member without a place as if it asked alone, the alike together: by the rules
+// of lone asks, which know no task that is not preemptible. With ByPriority or Admit, which are for gangs only, it
+// does not. Then it says which single change would give the gang its places: it might preempt others; no delay, no
+// interval, no cap on victims; no max of a queue on its path; no guarantee of a queue elsewhere; a hard budget with
+// more left; a node that is schedulable, or not reserved.
 //
 // For each of these it decides again on a copy of the cluster, with the Steps of one decision. Stop ends that, too.
 func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.Time) error {
@@ -27,8 +28,7 @@ func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.T
 		p.setLone()
 		return p.lone.Explain(dst, ask, now)
 	}
-	dst.Queues, dst.Nodes, dst.Tasks = dst.Queues[:0], dst.Nodes[:0], dst.Tasks[:0]
-	dst.Relaxed, dst.Members = dst.Relaxed[:0], dst.Members[:0]
+	*dst = victims.Explanation{Decision: dst.Decision}
 	if err := p.Check(); err != nil {
 		return err
 	}
@@ -54,21 +54,19 @@ func (p *Planner) explainMembers(dst *victims.Explanation, now time.Time) error 
 	if len(ask.Members) == 0 || p.ByPriority || p.Admit != nil {
 		return nil
 	}
-	reserved := make(map[string]bool) // names that nodes are for
-	for id := range p.Cluster.Nodes() {
-		if who := p.Cluster.NodeView(id).ReservedFor; who != "" {
-			reserved[who] = true
-		}
+	reserved := make(map[string]bool)
+	for who := range reservedFor(p.Cluster) {
+		reserved[who] = true
 	}
-	for i := range ask.Members {
+	for _, i := range slices.Concat(p.d.roster.unplaced, p.d.roster.further) {
 		m := &ask.Members[i]
-		if _, placed := lookup(p.Cluster, m.Key); placed {
-			continue
+		at := -1
+		if p.Blockers == nil && p.Predicate == nil && !reserved[m.Key] {
+			at = slices.IndexFunc(dst.Members, func(f victims.MemberFinding) bool {
+				first := &ask.Members[f.Members[0]]
+				return m.Class == first.Class && resources.Equal(m.Size, first.Size) && !reserved[first.Key]
+			})
 		}
-		at := slices.IndexFunc(dst.Members, func(f victims.MemberFinding) bool {
-			first := &ask.Members[f.Members[0]]
-			return p.Blockers == nil && p.Predicate == nil && !reserved[m.Key] && !reserved[first.Key] && m.Class == first.Class && resources.Equal(m.Size, first.Size)
-		})
 		if at >= 0 {
 			dst.Members[at].Members = append(dst.Members[at].Members, i)
 		} else {

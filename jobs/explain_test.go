@@ -36,16 +36,8 @@ func FuzzExplain_OfOneMember(f *testing.F) {
 }
 
 func propertyExplainOfOneMember(t *rapid.T) {
-	c := alone(rapid.OneOf(
-		world.Cases(world.Small), world.Cases(world.Small.With(world.Everything)), world.DenseCases(world.Small),
-	).Draw(t, "case"))
-	h := newHarness(t, jobOfAsk(c))
+	c, h, asks, ask := drawOneMember(t)
 	h.planner.Admit = nil
-	asks := world.CasePlanner(h.cluster, c)
-	ask, err := world.AskOf(h.cluster, &c.Ask)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want, got victims.Explanation
 	if err := asks.Explain(&want, &ask, c.Options.Now); err != nil {
 		t.Fatalf("%v\n%v", err, c)

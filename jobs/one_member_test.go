@@ -31,21 +31,27 @@ func FuzzJobOfOneMember(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(propertyOneMember))
 }
 
-func propertyOneMember(t *rapid.T) {
-	c := alone(rapid.OneOf(
+// drawOneMember draws the case of an ask, with the planner and the ask that it states, and the job of which it is the
+// only member.
+func drawOneMember(t *rapid.T) (c *world.Case, h *harness, asks *victims.Planner, ask victims.Ask) {
+	c = alone(rapid.OneOf(
 		world.Cases(world.Small), world.Cases(world.Small.With(world.Everything)), world.DenseCases(world.Small),
 	).Draw(t, "case"))
-	h := newHarness(t, jobOfAsk(c))
-	asks := world.CasePlanner(h.cluster, c)
+	h = newHarness(t, jobOfAsk(c))
+	ask, err := world.AskOf(h.cluster, &c.Ask)
+	if err != nil {
+		t.Fatalf("%v\n%v", err, c)
+	}
+	return c, h, world.CasePlanner(h.cluster, c), ask
+}
+
+func propertyOneMember(t *rapid.T) {
+	c, h, asks, ask := drawOneMember(t)
 	if closed := rapid.SampledFrom(append([]string{""}, nodeNames(&c.World)...)).Draw(t, "closed"); closed != "" {
 		// What a predicate says of a node it says of every set of victims there.
 		lets := func(node victims.NodeID) bool { return h.cluster.NodeName(node) != closed }
 		asks.Predicate = func(p *victims.Question) bool { return lets(p.Node) }
 		h.planner.Predicate = func(p *victims.Question) bool { return lets(p.Node) }
-	}
-	ask, err := world.AskOf(h.cluster, &c.Ask)
-	if err != nil {
-		t.Fatal(err)
 	}
 	var d victims.Decision
 	if err := asks.Decide(&d, &ask, c.Options.Now); err != nil {

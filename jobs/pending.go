@@ -338,9 +338,18 @@ func (p *Pending) readReserved() {
 	}
 	clear(p.reserved)
 	p.known = c.Version()
-	for n := range c.Nodes() {
-		if who := c.NodeView(n).ReservedFor; who != "" {
-			p.reserved[who] = true
+	for who := range reservedFor(c) {
+		p.reserved[who] = true
+	}
+}
+
+// reservedFor yields whom nodes of a cluster are reserved for.
+func reservedFor(c *victims.Cluster) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for n := range c.Nodes() {
+			if who := c.NodeView(n).ReservedFor; who != "" && !yield(who) {
+				return
+			}
 		}
 	}
 }

@@ -70,11 +70,7 @@ func (j *joiner) begin() {
 	if p.Stop != nil || p.Steps > 0 {
 		p.Stop = j.ends
 	}
-	for n := range p.Cluster.Nodes() {
-		if who := p.Cluster.NodeView(n).ReservedFor; who != "" {
-			j.reserved = append(j.reserved, who)
-		}
-	}
+	j.reserved = slices.AppendSeq(j.reserved, reservedFor(p.Cluster))
 }
 
 // ends reports whether the decision at hand is to end: Stop said so, and is not asked again,

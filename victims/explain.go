@@ -487,9 +487,9 @@ func (f *MemberFinding) names(ask *Ask) string {
 	const most = 4
 	var names []string
 	for _, m := range f.Members[:min(len(f.Members), most)] {
-		names = append(names, plain.Name(ask.Members[m].Key))
+		names = append(names, ask.Members[m].Key)
 	}
-	text := strings.Join(names, ", ")
+	text := plain.Names(names)
 	if more := len(f.Members) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

@@ -4,13 +4,11 @@ package victims
 
 import (
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -374,21 +372,6 @@ func (x *budgetBook) removeBudget(row int32) {
 	x.budgetOrder = slices.Delete(x.budgetOrder, at, at+1)
 	x.freeBudgets = append(x.freeBudgets, row)
 	x.budgets[row] = budgetRow{}
-}
-
-// checkBudgets reports names that are empty, and names that stand twice.
-func (x *budgetBook) checkBudgets(names []string) error {
-	for i, name := range names {
-		if name == "" {
-			return fmt.Errorf("budget %q: %w", name, invalid.Empty)
-		}
-		// A task counts once for a budget. To name it twice is a mistake that
-		// must not cost twice as much.
-		if slices.Contains(names[:i], name) {
-			return fmt.Errorf("budget %q: %w", name, ErrDuplicate)
-		}
-	}
-	return nil
 }
 
 // acquireBudgets returns the set of budgets with these names, which are

@@ -79,7 +79,7 @@ func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 	if t.Preemptions < 0 || t.Preemptions > math.MaxInt32 {
 		return 0, fmt.Errorf("preemptions %d: %w", t.Preemptions, invalid.Range)
 	}
-	return node, x.checkBudgets(t.Budgets)
+	return node, invalid.Budgets(t.Budgets, ErrDuplicate)
 }
 
 // checkNode returns the node of a task, or noNode if it names a node that is not

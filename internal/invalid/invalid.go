@@ -4,7 +4,11 @@
 // each is a bug of the caller, and its text names the thing and its value.
 package invalid
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
 // Err is what all kinds are.
 var Err = errors.New("invalid")
@@ -22,3 +26,17 @@ type kind string
 func (k kind) Error() string { return string(k) }
 
 func (k kind) Unwrap() error { return Err }
+
+// Budgets reports names that are empty and, wrapping twice, names that stand twice in the budgets of a task. A task
+// counts once for a budget: to name it twice is a mistake that must not cost twice as much.
+func Budgets(names []string, twice error) error {
+	for i, name := range names {
+		if name == "" {
+			return fmt.Errorf("budget %q: %w", name, Empty)
+		}
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("budget %q: %w", name, twice)
+		}
+	}
+	return nil
+}

@@ -79,20 +79,26 @@ func (r *runner) job(i int, q *Request) error {
 		return err
 	}
 	placed := &Placed{Bounds: r.jobBounds(job.Queue)}
-	if err := planner.Decide(&placed.Decision, &job, r.now); err != nil {
-		return r.jobError(q.Job, err)
-	}
-	if err := placed.Decision.Count(); err != nil {
-		return err
-	}
-	for _, v := range placed.Decision.Plan.Victims {
-		placed.Victims = append(placed.Victims, r.task(v.Task))
-	}
 	if r.explained() {
 		placed.Explanation = new(victims.Explanation)
 		if err := planner.Explain(placed.Explanation, &job, r.now); err != nil {
 			return r.jobError(q.Job, err)
 		}
+	}
+	if placed.Explanation != nil && planner.Moves == "" {
+		placed.Decision = placed.Explanation.Decision
+	} else {
+		if err := planner.Decide(&placed.Decision, &job, r.now); err != nil {
+			return r.jobError(q.Job, err)
+		}
+		if err := placed.Decision.Count(); err != nil {
+			return err
+		}
+	}
+	for _, v := range placed.Decision.Plan.Victims {
+		placed.Victims = append(placed.Victims, r.task(v.Task))
+	}
+	if r.explained() {
 		placed.Kept = r.keptFrom(&planner, placed)
 		if !planner.ByPriority {
 			r.law4(placed)
