@@ -62,10 +62,19 @@ func carriedOut(t *rapid.T) {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
 	}
-	if g, ok := h.cluster.Grant(h.job.Key); !ok || len(g.Leaving) > 0 || len(g.Places) != len(members) || !g.Since.Equal(now) {
+	g, ok := h.cluster.Grant(h.job.Key)
+	if !ok || len(g.Places) != len(members) || !g.Since.Equal(now) {
 		t.Fatalf("%v after %v\n%v", g, stops, h.c)
 	}
+	for _, key := range g.Leaving {
+		if id, there := h.cluster.Lookup(key); !there || h.cluster.State(id) == victims.Running {
+			t.Fatalf("%v waits for %s\n%v", g, key, h.c)
+		}
+	}
 	h.leave(t) // what left by itself has gone as well
+	if g, _ := h.cluster.Grant(h.job.Key); len(g.Leaving) > 0 {
+		t.Fatalf("%v, and all have gone\n%v", g, h.c)
+	}
 	if h.holdsTooMuch() {
 		return // a place that its node never had room for keeps the job waiting
 	}

@@ -79,6 +79,11 @@ func (m *clusterModel) held(ask string) askPicture {
 		if mover := m.grants[i].mover; m.runs(mover) {
 			p.leaving = append(p.leaving, mover)
 		}
+		for key, t := range m.tasks {
+			if m.grants[i].wait == 0 && !p.ready && t.State.leaving() && t.node == m.tasks[m.grants[i].key].node && m.short(m.tasks[m.grants[i].key], t) {
+				p.leaving = append(p.leaving, key)
+			}
+		}
 	}
 	for _, v := range m.victimsOf(ask) {
 		if m.tasks[v.key].State.leaving() {
@@ -88,8 +93,21 @@ func (m *clusterModel) held(ask string) askPicture {
 		}
 	}
 	slices.Sort(p.leaving)
+	p.leaving = slices.Compact(p.leaving)
 	slices.Sort(p.returned)
 	return p
+}
+
+// short reports whether a node is over in a type that a grant there and another task have.
+func (m *clusterModel) short(grant, other modelTask) bool {
+	for i := range m.types() {
+		on := m.sum(i, func(o modelTask) bool { return o.node == grant.node })
+		on.Add(on, big.NewInt(m.unknown[grant.node].At(i)))
+		if on.Cmp(big.NewInt(m.nodes[grant.node].Capacity.At(i))) > 0 && grant.Size.At(i) > 0 && other.Size.At(i) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // ready takes off all grants of an ask, and those that others were given on its nodes later,

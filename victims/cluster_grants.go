@@ -24,7 +24,8 @@ type Grant struct {
 	Ask    string    // the key of the ask, or the name of the job
 	Places []TaskID  // in the order of giving
 	Since  time.Time // its last plan; zero: not known
-	// Leaving are the keys of victims of its plan that have not gone, sorted; of a mover its old key.
+	// Leaving are the keys of what it waits for, sorted: victims of its plan that have not gone, of a mover its
+	// old key; and if its plan had no victims, until it is Ready, what leaves those of its nodes that are short.
 	Leaving []string
 	// Returned are victims of its plan that run on: it may never be Ready.
 	Returned []string
@@ -48,6 +49,11 @@ func (c *Cluster) Grant(ask string) (Grant, bool) {
 		if id, there := c.Lookup(held.mover); there {
 			g.Leaving = append(g.Leaving, c.tasks[id].key)
 		}
+		for id := range c.TasksOn(c.tasks[held.task].node) {
+			if held.wait == 0 && !g.Ready && c.tasks[id].state.leaving() && c.isShortOf(held.task, id) {
+				g.Leaving = append(g.Leaving, c.tasks[id].key)
+			}
+		}
 	}
 	for v := range c.victimsOf(row) {
 		if r := &c.tasks[v.task]; r.state.leaving() {
@@ -57,6 +63,7 @@ func (c *Cluster) Grant(ask string) (Grant, bool) {
 		}
 	}
 	slices.Sort(g.Leaving)
+	g.Leaving = slices.Compact(g.Leaving)
 	slices.Sort(g.Returned)
 	return g, true
 }
@@ -357,6 +364,17 @@ func (x *index) needs(grant, id TaskID) bool {
 			if ok && v > bound-used && x.tree.Contains(q, g.leaf) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// isShortOf reports whether the node of a grant has too little of a type that the grant has and a task there
+// holds.
+func (x *index) isShortOf(grant, id TaskID) bool {
+	for t, v := range x.row(x.present, x.tasks[grant].node) {
+		if v < 0 && x.size(grant)[t] > 0 && x.size(id)[t] > 0 {
+			return true
 		}
 	}
 	return false

@@ -168,6 +168,19 @@ func TestGrantTaken(t *testing.T) {
 	require.NoError(t, c.Start("ask", noon))
 }
 
+// TestGrantThatWaits shows that a grant without victims names what leaves its node, if that is short.
+func TestGrantThatWaits(t *testing.T) {
+	c := nodeOfEight(t)
+	require.NoError(t, c.SetState("v1", Releasing))
+	plan(t, c, "small", 0)
+	plan(t, c, "ask", 2)
+	require.Empty(t, held(t, c, "small").Leaving)
+	require.Equal(t, []string{"v1"}, held(t, c, "ask").Leaving)
+	require.NoError(t, c.RemoveTask("v1"))
+	require.Empty(t, held(t, c, "ask").Leaving)
+	require.True(t, held(t, c, "ask").Ready)
+}
+
 // TestMarkTakenBack shows a victim whose mark was taken back: it is told as returned, until it
 // is marked again, or another plan takes it.
 func TestMarkTakenBack(t *testing.T) {
