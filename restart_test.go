@@ -96,7 +96,7 @@ func TestRestart_Bad(t *testing.T) {
 type host struct {
 	now      time.Time
 	cluster  *victims.Cluster
-	timing   *quota.Timing
+	timing   quota.Timing
 	planner  victims.Planner
 	gangs    jobs.Planner
 	enforcer quota.Enforcer
@@ -107,11 +107,25 @@ var hostMinimums = map[string]int{"j": 1, "jj": 2}
 
 func newHost(c *victims.Cluster) *host {
 	return &host{
-		now: world.Epoch, cluster: c, timing: quota.NewTiming(c.Tree()),
+		now: world.Epoch, cluster: c, timing: quota.Timing{Cluster: c},
 		planner:  victims.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met}},
 		gangs:    jobs.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met}},
 		enforcer: quota.Enforcer{Cluster: c},
 	}
+}
+
+// delay sets the delay of a queue's max in place: another tree would be another event.
+func (h *host) delay(q queue.ID, delay time.Duration) {
+	*h.cluster.Tree().Policies(q).QuotaDelay = delay
+}
+
+// begin begins the first run that is due.
+func (h *host) begin() (first queue.ID, due bool) {
+	h.timing.Due(h.now)(func(q queue.ID) bool {
+		first, due = q, true
+		return false
+	})
+	return first, due
 }
 
 // save writes everything into one file.
@@ -152,7 +166,7 @@ func (h *host) picture() string {
 		fmt.Fprintln(&b, name, budget)
 	}
 	next, ok := h.timing.Next()
-	fmt.Fprintln(&b, h.timing, next, ok)
+	fmt.Fprintln(&b, &h.timing, next, ok)
 	return b.String()
 }
 
@@ -234,7 +248,10 @@ func drawQuota(t *rapid.T) event {
 		limit := resources.Limit{Value: resources.Vector{most}, Defined: resources.Mask(1)}
 		switch kind {
 		case "set":
-			return fmt.Sprint(h.cluster.SetMax(q, limit), h.timing.Observe(quota.Quota{Queue: q, Max: limit, Delay: delay}, h.now))
+			h.delay(q, delay)
+			err := h.cluster.SetMax(q, limit)
+			h.timing.Observe(h.now)
+			return fmt.Sprint(err)
 		case "guarantee":
 			return fmt.Sprint(h.cluster.SetGuaranteed(q, limit))
 		case "end":
@@ -243,7 +260,7 @@ func drawQuota(t *rapid.T) event {
 		if kind == "begin later" {
 			h.now = h.now.Add(5 * time.Minute)
 		}
-		q, due := h.timing.Begin(h.now)
+		q, due := h.begin()
 		if !due {
 			return "nothing is due"
 		}

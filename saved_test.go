@@ -63,7 +63,7 @@ func TestSaved_Versions(t *testing.T) {
 		file := bufio.NewReader(bytes.NewReader(text))
 		c, err := victims.Load(file)
 		require.NoError(t, err)
-		require.NoError(t, quota.NewTiming(c.Tree()).Load(file))
+		require.NoError(t, (&quota.Timing{Cluster: c}).Load(file))
 		require.NotZero(t, c.TaskLen())
 	}
 	_, err = victims.Load(strings.NewReader(fmt.Sprintf("preempt cluster %d\n", last+1)))
@@ -111,7 +111,7 @@ func TestSaved_First(t *testing.T) {
 	file := bufio.NewReader(strings.NewReader(string(text) + "own\n"))
 	c, err := victims.Load(file)
 	require.NoError(t, err)
-	timing := quota.NewTiming(c.Tree())
+	timing := quota.Timing{Cluster: c}
 	require.NoError(t, timing.Load(file))
 	own, err := file.ReadString('\n')
 	require.NoError(t, err)
@@ -257,21 +257,26 @@ func savedHost(t *testing.T) *host {
 // savedClocks brings clocks to every stage.
 func savedClocks(h *host) {
 	tell := func(path string, most int64, delay time.Duration, at time.Duration) {
-		l := resources.Limit{Value: resources.Vector{most}, Defined: 1}
-		h.do(h.cluster.SetMax(h.queue(path), l))
-		h.do(h.timing.Observe(quota.Quota{Queue: h.queue(path), Max: l, Delay: delay}, world.Epoch.Add(at)))
+		h.do(h.cluster.SetMax(h.queue(path), resources.Limit{Value: resources.Vector{most}, Defined: 1}))
+		h.delay(h.queue(path), delay)
+		h.timing.Observe(world.Epoch.Add(at))
 	}
 	tell("root.batch", 20, time.Minute, 0)
-	if q, due := h.timing.Begin(world.Epoch.Add(2 * time.Minute)); !due || q != h.queue("root.batch") {
+	h.now = world.Epoch.Add(2 * time.Minute)
+	if q, due := h.begin(); !due || q != h.queue("root.batch") {
 		panic("a quota is due")
 	}
 	tell("root.batch.low", 5, time.Minute, 2*time.Minute)
-	if _, due := h.timing.Begin(world.Epoch.Add(4 * time.Minute)); due {
+	h.now = world.Epoch.Add(4 * time.Minute)
+	if _, due := h.begin(); due {
 		panic("a run above does not hinder")
 	}
 	tell("root.prod.web", 90, 1<<63-1, 6*time.Minute)
 	tell("root.prod.api", 50, time.Hour, 6*time.Minute)
 	tell("root.prod.api", 60, time.Hour, 7*time.Minute)
+	for _, path := range []string{"root.batch.low", "root.prod.web", "root.prod.api"} {
+		h.delay(h.queue(path), 0) // as the tree of the files has it: a host told its clocks of delays once
+	}
 }
 
 // savedCluster has queues, nodes, tasks and budgets of every kind.
@@ -417,7 +422,7 @@ func savedDays(h *host) (told []string) {
 	add(h.cluster.StartReady(h.now, nil))
 	for range 40 {
 		h.now = h.now.Add(5 * time.Minute)
-		q, due := h.timing.Begin(h.now)
+		q, due := h.begin()
 		add(q, due)
 		if due {
 			add(h.timing.End(q, h.now))

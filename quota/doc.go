@@ -5,12 +5,15 @@
 //
 // # Use
 //
-// A [Timing] is told of changes of max and delay, and says which queues are due. An [Enforcer] decides for one
-// queue at a time:
+// A [Timing] looks at each max and its delay, and says which queues are due. An [Enforcer] decides for one queue
+// at a time:
 //
+//	timing := quota.Timing{Cluster: cluster}
 //	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}
 //	var d victims.Decision
-//	for q, ok := timing.Begin(now); ok; q, ok = timing.Begin(now) {
+//
+//	timing.Observe(now) // at the start, and after SetMax and SetTree
+//	for q := range timing.Due(now) {
 //		err := enforcer.Enforce(&d, q, now)
 //		if err == nil && d.Outcome == victims.Preempts {
 //			err = cluster.Apply(&d) // then stop d.Plan.Victims

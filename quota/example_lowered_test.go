@@ -25,7 +25,9 @@ func Example() {
 	}
 	schema, err := resources.NewSchema("gpu")
 	check(err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "vision"}}})
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "vision", Policies: queue.Policies{QuotaDelay: new(5 * time.Minute)}},
+	}})
 	check(err)
 	vision, _ := tree.Lookup("root.vision")
 
@@ -40,16 +42,16 @@ func Example() {
 		check(err)
 	}
 
-	timing := quota.NewTiming(tree)
+	timing := quota.Timing{Cluster: cluster}
 	ten, err := schema.ParseLimit("gpu=10")
 	check(err)
 	check(cluster.SetMax(vision, ten))
-	check(timing.Observe(quota.Quota{Queue: vision, Max: ten, Delay: 5 * time.Minute}, now))
+	timing.Observe(now)
 
 	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}
 	var o victims.Decision
 	for _, now := range []time.Time{now, now.Add(5 * time.Minute)} {
-		for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
+		for q := range timing.Due(now) {
 			check(enforcer.Enforce(&o, q, now))
 			fmt.Print(now.Format(time.TimeOnly), ": ", o.Describe(cluster))
 			check(cluster.Apply(&o)) // marks the victims, which are for you to stop

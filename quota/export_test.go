@@ -38,7 +38,10 @@ func (t *Timing) allDue(dst []queue.ID, now time.Time) []queue.ID {
 
 // deadlineOf returns when the clock of q ends or, if q is due, has ended. An idle or
 // running queue has none, nor has a clock beyond the range of time.Time.
-func (t *Timing) deadlineOf(q queue.ID) (time.Time, bool) { return t.clocks[q].deadline() }
+func (t *Timing) deadlineOf(q queue.ID) (time.Time, bool) {
+	t.look()
+	return t.clocks[q].deadline()
+}
 
-// Due is allDue for tests of callers.
-func (t *Timing) Due(dst []queue.ID, now time.Time) []queue.ID { return t.allDue(dst, now) }
+// AllDue is allDue for tests of callers.
+func (t *Timing) AllDue(dst []queue.ID, now time.Time) []queue.ID { return t.allDue(dst, now) }

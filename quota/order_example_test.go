@@ -23,7 +23,9 @@ func orderCluster() (*victims.Cluster, queue.ID) {
 	}
 	schema, err := resources.NewSchema("cpu", "gpu")
 	check(err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "lab"}}})
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "lab", Policies: queue.Policies{QuotaDelay: new(time.Minute)}},
+	}})
 	check(err)
 	c := victims.NewCluster(tree)
 	lab, _ := tree.Lookup("root.lab")
@@ -114,19 +116,18 @@ func ExampleEnforcer_Enforce_gang() {
 // Queues whose quota is being enforced give nothing to the run of a parent.
 func ExampleTiming_Running() {
 	c, lab := orderCluster()
-	timing := quota.NewTiming(c.Tree())
-	s := quota.Quota{Queue: lab, Max: resources.Limit{Value: resources.Vector{5}, Defined: 1}, Delay: time.Minute}
-	if err := timing.Observe(s, now); err != nil {
-		fmt.Println(err)
-		return
-	}
+	timing := quota.Timing{Cluster: c}
+	five := resources.Limit{Value: resources.Vector{5}, Defined: 1}
+	check(c.SetMax(lab, five))
+	timing.Observe(now)
 	fmt.Println(timing.Running(lab))
-	q, ok := timing.Begin(now.Add(time.Minute))
-	fmt.Println(q == lab, ok, timing.Running(lab))
+	for q := range timing.Due(now.Add(time.Minute)) {
+		fmt.Println(q == lab, timing.Running(lab))
+	}
 
 	e := quota.Enforcer{Cluster: c, Options: victims.Options{Enforced: timing.Running}}
 	var o victims.Decision
-	check(c.SetMax(queue.Root, s.Max))
+	check(c.SetMax(queue.Root, five))
 	if err := e.Enforce(&o, queue.Root, now); err != nil {
 		fmt.Println(err)
 		return
@@ -134,6 +135,6 @@ func ExampleTiming_Running() {
 	fmt.Println(o.Enforcement.Result, o.Enforcement.Obstacles[0].Rule)
 	// Output:
 	// false
-	// true true true
+	// true true
 	// impossible enforced
 }

@@ -25,7 +25,7 @@ type timingLine struct {
 	Now time.Time `json:"now"`
 }
 
-// clockLine is what was told of a queue, and how far its clock is.
+// clockLine is the last look at a queue, and how far its clock is.
 type clockLine struct {
 	Queue   string           `json:"queue"`
 	Stage   string           `json:"stage"`
@@ -35,14 +35,15 @@ type clockLine struct {
 	Endless bool             `json:"endless,omitzero"`
 }
 
-// Save writes settings and clocks as [victims.Cluster.Save] does. Times after the year 9999 are errors.
+// Save writes the clocks as [victims.Cluster.Save] does. Times after the year 9999 are errors.
 func (t *Timing) Save(w io.Writer) error {
+	t.look()
 	x := saved.NewWriter(w)
 	start := x.Begin("quota clocks")
 	x.Line("timing", timingLine{t.now})
 	for q := range queue.ID(t.tree.Len()) {
 		c := &t.clocks[q]
-		// Nothing was told of most queues.
+		// Most queues have neither max nor delay.
 		if c.stage == clockIdle && c.delay == 0 && c.defined == 0 {
 			continue
 		}
@@ -68,14 +69,15 @@ func (t *Timing) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what [Timing.Save] has written, for the tree of the loaded cluster. Errors change nothing.
+// Load reads what [Timing.Save] has written, for the queues of the loaded Cluster. Errors change nothing.
 func (t *Timing) Load(from io.Reader) error {
 	// Apart, for an error must change nothing.
-	next := NewTiming(t.tree)
+	next := Timing{Cluster: t.Cluster}
+	next.look()
 	if err := next.load(saved.NewReader(from)); err != nil {
 		return fmt.Errorf("quota: load: %w", err)
 	}
-	*t = *next
+	*t = next
 	return nil
 }
 
@@ -84,7 +86,7 @@ func (t *Timing) load(x *saved.Reader) error {
 	if err != nil {
 		return err
 	}
-	queues := make(map[string]queue.ID) // of which nothing was told yet
+	queues := make(map[string]queue.ID) // of which there was no line yet
 	for q := range queue.ID(t.tree.Len()) {
 		queues[t.tree.Path(q)] = q
 	}

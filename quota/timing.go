@@ -6,97 +6,93 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/trees"
-	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
-// A Quota is a max, and the delay from its lowering to its enforcement; 0 is off.
-type Quota struct {
-	Queue queue.ID
-	Max   resources.Limit
-	Delay time.Duration
-}
-
-// A Timing says when which quota is due. A queue is in one of four stages (DESIGN.md, Quota: timing):
+// A Timing says when a max that was lowered is due to be enforced: once the queue's [queue.Policies].QuotaDelay
+// has passed. Only Cluster must be set. A queue is in one of four stages (DESIGN.md, Quota: timing):
 //
 //	idle     nothing is to be done
 //	waiting  max was lowered, or the delay set: the clock is running
 //	due      the clock has ended, and usage was over max then
 //	running  the quota is being enforced
 //
-// Call [Timing.Observe] at the start, and when a max or delay may have changed. Call [Timing.Begin] at
-// [Timing.Next] or now and then, until it has no more, and enforce each queue. Call [Timing.End] when victims
-// are marked, or have gone. Without [Timing.Load] every clock starts in full.
+// Call [Timing.Observe] at the start, and when a max or delay may have changed. Range over [Timing.Due] at
+// [Timing.Next] or now and then, and enforce each queue. Call [Timing.End] when victims are marked, or have gone.
+// Without [Timing.Load] every clock starts in full.
 //
 // Usage is effective usage, read when it matters. An instant before the latest one counts as that one. Instants
-// are returned in UTC. An unknown queue panics. A Timing serves one goroutine at a time, while no other changes
-// its tree.
+// are returned in UTC. An unknown queue panics. If the cluster gets another tree, or you set another cluster,
+// queues and types of the same path and name keep their clocks. A Timing serves the goroutine that may change
+// the cluster.
 type Timing struct {
-	tree   *queue.Tree
-	now    time.Time  // the latest instant told
-	clocks []clock    // one per queue
-	max    []int64    // the max told: a row per queue
-	order  []queue.ID // all queues, in due order
-	paths  []string   // of the queues; the tree may show others by now
-	schema *resources.Schema
+	Cluster *victims.Cluster
+
+	now    time.Time        // the latest instant told
+	clocks []clock          // one per queue
+	max    []int64          // the max at the last look: a row per queue
+	order  []queue.ID       // all queues, in due order
 	usage  resources.Vector // scratch
+
+	// The queues that the clocks are of. The tree may show others by now.
+	tree   *queue.Tree
+	queues trees.Queues
+	paths  []string
+	schema *resources.Schema
 }
 
-// NewTiming returns a Timing for the queues of tree, without max and delay until told.
-func NewTiming(tree *queue.Tree) *Timing {
-	n := tree.Len()
-	t := &Timing{
-		tree:   tree,
-		clocks: make([]clock, n),
-		max:    make([]int64, n*tree.Schema().Len()),
-		order:  make([]queue.ID, n),
-		schema: tree.Schema(),
+// look goes over to the queues that the cluster has by now.
+func (t *Timing) look() {
+	if t.Cluster == nil {
+		panic("quota: Timing without a Cluster (nil): see victims.NewCluster")
 	}
+	if tree := t.Cluster.Tree(); tree != t.tree || trees.QueuesOf(tree) != t.queues {
+		t.tree = tree
+		t.move(trees.QueuesOf(tree))
+	}
+}
+
+// move makes clocks for other queues, which go on if they have the path of one of before.
+func (t *Timing) move(queues trees.Queues) {
+	if queues == t.queues {
+		return
+	}
+	before := *t
+	rows := make(map[string]int, len(before.paths))
+	for i, path := range before.paths {
+		rows[path] = i
+	}
+	n, schema := t.tree.Len(), t.tree.Schema()
+	t.queues, t.schema = queues, schema
+	t.clocks, t.max = make([]clock, n), make([]int64, n*schema.Len())
+	t.order, t.paths = make([]queue.ID, n), make([]string, n)
 	for q := range t.order {
-		t.order[q] = queue.ID(q)
-	}
-	for _, q := range t.order {
-		t.paths = append(t.paths, tree.Path(q))
-	}
-	slices.SortFunc(t.order, t.compareDue)
-	return t
-}
-
-// SetTree goes over to another tree. Queues and types of the same path and name keep max, delay and clock;
-// others have none. Tell each max that has changed with [Timing.Observe]. The cost is linear in queues and
-// types.
-func (t *Timing) SetTree(tree *queue.Tree) {
-	before := make(map[string]queue.ID, len(t.paths))
-	for i, path := range t.paths {
-		before[path] = queue.ID(i)
-	}
-	next := NewTiming(tree)
-	next.now = t.now
-	for q, path := range next.paths {
-		old, ok := before[path]
+		t.order[q], t.paths[q] = queue.ID(q), t.tree.Path(queue.ID(q))
+		row, ok := rows[t.paths[q]]
 		if !ok {
 			continue
 		}
-		told := resources.Limit{Value: make(resources.Vector, tree.Schema().Len())}
-		for i := range t.clocks[old].defined.All() {
-			if j, ok := tree.Schema().Index(t.schema.Name(i)); ok {
-				told.Value[j] = t.max[int(old)*t.schema.Len()+i]
-				told.Defined |= 1 << j
+		most := resources.Limit{Value: make(resources.Vector, schema.Len())}
+		for i := range before.clocks[row].defined.All() {
+			if j, ok := schema.Index(before.schema.Name(i)); ok {
+				most.Value[j] = before.max[row*before.schema.Len()+i]
+				most.Defined |= 1 << j
 			}
 		}
-		next.clocks[q] = t.clocks[old]
-		next.setMax(queue.ID(q), told)
+		t.clocks[q] = before.clocks[row]
+		t.setMax(queue.ID(q), most)
 	}
-	*t = *next
+	slices.SortFunc(t.order, t.compareDue)
 }
 
 // compareDue is the due order. "Due together: leaves before parents, deeper
@@ -111,23 +107,25 @@ func (t *Timing) compareDue(a, b queue.ID) int {
 	return cmp.Or(cmp.Compare(trees.Depth(t.tree, b), trees.Depth(t.tree, a)), cmp.Compare(a, b))
 }
 
-// Observe tells the clock the max of a queue, which [victims.Cluster.SetMax] sets, and its delay. A negative delay, a bad bound and a max below the queue's
-// guarantee are errors, joined, and change nothing.
+// Observe looks at the max and the delay of every queue.
 //
-// The clock starts anew if s lowers a bound, as the first max does, or changes only the delay. It stops if s
-// only raises bounds, or has no delay. A run goes on. The clock of a dynamic queue never starts. The cost is
-// linear in types.
-func (t *Timing) Observe(s Quota, now time.Time) error {
-	q := s.Queue
-	if err := s.check(t.tree); err != nil {
-		return err
-	}
+// A clock starts anew if a bound is lower than at the last look, as it is at the first, or if only the delay is
+// another. It stops if bounds are only higher, or there is no delay. A run goes on. The clock of a dynamic queue
+// never starts. The cost is O(queues·types).
+func (t *Timing) Observe(now time.Time) {
+	t.look()
 	t.advance(now)
+	for q := range queue.ID(len(t.clocks)) {
+		t.observe(q, t.tree.Max(q), *t.tree.Policies(q).QuotaDelay)
+	}
+}
+
+func (t *Timing) observe(q queue.ID, most resources.Limit, delay time.Duration) {
 	c := &t.clocks[q]
-	lowered, raised := compareBounds(t.maxOf(q), s.Max)
-	redelayed := c.delay != s.Delay
-	c.delay = s.Delay
-	t.setMax(q, s.Max)
+	lowered, raised := compareBounds(t.maxOf(q), most)
+	redelayed := c.delay != delay
+	c.delay = delay
+	t.setMax(q, most)
 
 	switch {
 	case c.stage == clockRunning:
@@ -141,7 +139,6 @@ func (t *Timing) Observe(s Quota, now time.Time) error {
 	case redelayed:
 		t.start(q) // "A change of delay alone to > 0 starts it, to 0 stops it."
 	}
-	return nil
 }
 
 // start starts the clock of q in full, or stops it if there is no delay.
@@ -154,12 +151,19 @@ func (t *Timing) start(q queue.ID) {
 	}
 }
 
-// Begin begins the run of the first queue that is due, and returns it: clock ended, usage over max, no run
-// above. Deeper queues come first, then tree order.
+// Due begins the run of each queue that is due, and yields it: its clock has ended, its usage is over its max, and
+// there is no run above. Deeper queues come first, then tree order. It looks anew after each.
 //
-// A queue within its max is idle again, unless a run above blocks it. The cost is linear in queues; one whose
-// clock has ended adds depth and types.
-func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
+// A queue within its max is idle again, unless a run above blocks it. The cost is linear in queues, for each
+// that is yielded; one whose clock has ended adds depth and types.
+func (t *Timing) Due(now time.Time) iter.Seq[queue.ID] {
+	return func(yield func(queue.ID) bool) {
+		for q, ok := t.begin(now); ok && yield(q); q, ok = t.begin(now) {
+		}
+	}
+}
+
+func (t *Timing) begin(now time.Time) (queue.ID, bool) {
 	t.settle(now)
 	for _, q := range t.order {
 		if t.ready(q) {
@@ -175,6 +179,7 @@ var errNotRunning = errors.New("no run to end")
 // End ends the run of q. If its usage is still over its max, the clock starts now. Without a run it is an
 // error. End every run, also after an error: until then no other begins at q or below.
 func (t *Timing) End(q queue.ID, now time.Time) error {
+	t.look()
 	c := &t.clocks[q]
 	if c.stage != clockRunning {
 		return fmt.Errorf("quota: %s: %w", plain.Name(t.tree.Path(q)), errNotRunning)
@@ -191,6 +196,7 @@ func (t *Timing) End(q queue.ID, now time.Time) error {
 
 // settle moves the clocks that have ended by now.
 func (t *Timing) settle(now time.Time) {
+	t.look()
 	t.advance(now)
 	for q := range queue.ID(len(t.clocks)) {
 		c := &t.clocks[q]
@@ -234,49 +240,20 @@ func (t *Timing) runAbove(q queue.ID) (queue.ID, bool) {
 	return 0, false
 }
 
-// over reports whether q uses more of a type than the max told for it.
+// over reports whether q uses more of a type than its max.
 func (t *Timing) over(q queue.ID) bool {
 	t.usage = t.tree.Effective(t.usage, q)
-	return !resources.Admits(t.maxOf(q), t.usage)
-}
-
-var errDelay = errors.New("negative delay")
-
-// check reports what keeps s from being set for its queue.
-func (s Quota) check(tree *queue.Tree) error {
-	q := s.Queue
-	var problems []error
-	report := func(format string, args ...any) {
-		problems = append(problems, fmt.Errorf("quota: %s: %w", plain.Name(tree.Path(q)), fmt.Errorf(format, args...)))
-	}
-	if s.Delay < 0 {
-		report("%w: %v", errDelay, s.Delay)
-	}
-	schema, guaranteed := tree.Schema(), tree.Guaranteed(q)
-	for i := range s.Max.Defined.All() {
-		m, _ := s.Max.Bound(i)
-		g, promised := guaranteed.Bound(i)
-		switch {
-		case i >= schema.Len():
-			report("%w: max of type %d of %d", lent.ErrType, i, schema.Len())
-		case m < 0:
-			report("%w: max %s %s", lent.ErrNegative, plain.Line(schema.Name(i)), vectors.Text(schema, i, m))
-		case promised && m < g:
-			report("%w: %s: guaranteed %s, max %s", lent.ErrAboveMax,
-				plain.Line(schema.Name(i)), vectors.Text(schema, i, g), vectors.Text(schema, i, m))
-		}
-	}
-	return errors.Join(problems...)
+	return !resources.Admits(t.tree.Max(q), t.usage)
 }
 
 // A clock is what a [Timing] knows of a queue. The zero clock is that of a
-// queue of which nothing was told.
+// queue that was not looked at.
 type clock struct {
 	stage   clockStage
 	endless bool           // the end is later than a time.Time can say
 	end     time.Time      // of a clock that waits or is due, unless endless
-	delay   time.Duration  // as told; 0 is off
-	defined resources.Mask // the types that the max told bounds
+	delay   time.Duration  // at the last look; 0 is off
+	defined resources.Mask // the types that max bounded then
 }
 
 type clockStage uint8
@@ -305,11 +282,15 @@ func (c *clock) deadline() (time.Time, bool) {
 }
 
 // Running reports whether a run of q itself is going on.
-func (t *Timing) Running(q queue.ID) bool { return t.clocks[q].stage == clockRunning }
+func (t *Timing) Running(q queue.ID) bool {
+	t.look()
+	return t.clocks[q].stage == clockRunning
+}
 
 // Next returns the earliest deadline, except of queues that a run above blocks. It may be past. Without one,
 // nothing is to be done before the next Observe or End. The cost is linear in queues; a due one adds its depth.
 func (t *Timing) Next() (next time.Time, ok bool) {
+	t.look()
 	for q := range queue.ID(len(t.clocks)) {
 		c := &t.clocks[q]
 		end, has := c.deadline()
@@ -323,9 +304,9 @@ func (t *Timing) Next() (next time.Time, ok bool) {
 	return next, ok
 }
 
-// maxOf returns the max told for q, as a view.
+// maxOf returns the max of q at the last look, as a view.
 func (t *Timing) maxOf(q queue.ID) resources.Limit {
-	n := t.tree.Schema().Len()
+	n := t.schema.Len()
 	at := int(q) * n
 	return resources.Limit{Value: t.max[at : at+n : at+n], Defined: t.clocks[q].defined}
 }
@@ -358,6 +339,7 @@ func compareBounds(from, to resources.Limit) (lowered, raised bool) {
 //
 //	root.a.x  due since 2026-01-01T00:05:00Z, after the run of root.a
 func (t *Timing) String() string {
+	t.look()
 	width := 0
 	for q := range queue.ID(len(t.clocks)) {
 		if t.clocks[q].stage != clockIdle {

@@ -10,9 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // timingConfig is the hierarchy of the tests of [Timing]. No two queues of it
@@ -31,12 +33,22 @@ var timingConfig = queue.Config{Name: "root", Children: []queue.Config{
 // timingEpoch is the instant at which the tests begin.
 var timingEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func timingTree(t require.TestingT) *queue.Tree {
-	schema, err := resources.NewSchema("gpu", "disk")
+// timed returns a Timing of a cluster, and the cluster's tree, which the test may change:
+// usage without tasks, and any max.
+func timed(t require.TestingT, types []string, root queue.Config) (*Timing, *queue.Tree) {
+	schema, err := resources.NewSchema(types...)
 	require.NoError(t, err)
-	tree, err := queue.New(schema, timingConfig)
+	tree, err := queue.NewLenient(schema, root)
 	require.NoError(t, err)
-	return tree
+	c := victims.NewCluster(tree)
+	lent.Of(c.Tree()).ReadOnly = false
+	return &Timing{Cluster: c}, c.Tree()
+}
+
+// tell sets max and delay of a queue.
+func tell(t require.TestingT, tree *queue.Tree, q queue.ID, most resources.Limit, delay time.Duration) {
+	require.NoError(t, tree.SetMax(q, most))
+	*tree.Policies(q).QuotaDelay = delay
 }
 
 // timingQueue returns the queue of a name without those above it.
@@ -69,8 +81,8 @@ type timingScript struct {
 }
 
 func newTimingScript(t *testing.T) *timingScript {
-	tree := timingTree(t)
-	return &timingScript{tree, NewTiming(tree)}
+	timing, tree := timed(t, []string{"gpu", "disk"}, timingConfig)
+	return &timingScript{tree, timing}
 }
 
 func (s *timingScript) act(t *testing.T, line string) {
@@ -90,7 +102,7 @@ func (s *timingScript) do(t *testing.T, now time.Time, verb string, words []stri
 	case "due":
 		return s.names(s.timing.allDue(nil, now)...)
 	case "begin":
-		if q, ok := s.timing.Begin(now); ok {
+		if q, ok := s.timing.begin(now); ok {
 			return s.names(q)
 		}
 		return "none"
@@ -100,7 +112,7 @@ func (s *timingScript) do(t *testing.T, now time.Time, verb string, words []stri
 		}
 		return "never"
 	case "restart":
-		s.timing = NewTiming(s.tree)
+		s.timing = &Timing{Cluster: s.timing.Cluster}
 		return ""
 	}
 
@@ -117,7 +129,8 @@ func (s *timingScript) do(t *testing.T, now time.Time, verb string, words []stri
 		require.Equal(t, []string{"max", "delay"}, []string{words[1], words[n-2]})
 		delay, err := time.ParseDuration(words[n-1])
 		require.NoError(t, err)
-		require.NoError(t, s.timing.Observe(Quota{q, s.limit(t, words[2:n-2]), delay}, now))
+		tell(t, s.tree, q, s.limit(t, words[2:n-2]), delay)
+		s.timing.Observe(now)
 	case "end":
 		require.NoError(t, s.timing.End(q, now))
 		require.False(t, s.timing.Running(q))

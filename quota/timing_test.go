@@ -10,70 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
-
-// TestTimingErrors: bad input names the queue and the value and changes nothing.
-func TestTimingErrors(t *testing.T) {
-	limit := func(gpu, disk int64) resources.Limit {
-		return resources.Limit{Value: resources.Vector{gpu, disk}, Defined: 0b11}
-	}
-	for _, test := range []struct {
-		name  string
-		queue string
-		s     Quota
-		want  []error // what the error wraps; none where it is fine
-		text  string
-	}{
-		{"nothing", "x", Quota{}, nil, ""},
-		{"no guarantee", "x", Quota{0, limit(0, 0), time.Minute}, nil, ""},
-		{"longest delay", "x", Quota{0, limit(1, 1), math.MaxInt64}, nil, ""},
-		{"negative delay", "x", Quota{Delay: -5 * time.Minute}, []error{errDelay},
-			"quota: root.p.x: negative delay: -5m0s"},
-		{"negative max", "b", Quota{Max: limit(3, -1)}, []error{lent.ErrNegative},
-			"quota: root.b: negative bound: max disk -1"},
-		{"no such type", "b", Quota{Max: resources.Limit{Defined: 1 << 2}}, []error{lent.ErrType},
-			"quota: root.b: not a type: max of type 2 of 2"},
-
-		// q is guaranteed gpu=2.
-		{"above guaranteed", "q", Quota{0, limit(3, 0), time.Minute}, nil, ""},
-		{"at guaranteed without a delay", "q", Quota{0, limit(2, 0), 0}, nil, ""},
-		{"at guaranteed with a delay", "q", Quota{0, limit(2, 0), time.Minute}, nil, ""},
-		{"below guaranteed without a delay", "q", Quota{0, limit(1, 0), 0}, []error{lent.ErrAboveMax},
-			"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1"},
-		{"below guaranteed with a delay", "q", Quota{0, limit(1, 0), time.Minute}, []error{lent.ErrAboveMax},
-			"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1"},
-		{"no max of what is guaranteed", "q", Quota{0, resources.Limit{Value: resources.Vector{0, 1}, Defined: 0b10}, time.Minute}, nil, ""},
-		{"the guarantee of a queue below does not count", "p", Quota{0, limit(1, 0), time.Minute}, nil, ""},
-		{"nor does that of a queue above", "y", Quota{0, limit(1, 0), time.Minute}, nil, ""},
-
-		{"all at once", "q", Quota{0, limit(1, -1), -1}, []error{errDelay, lent.ErrAboveMax, lent.ErrNegative},
-			"quota: root.p.q: negative delay: -1ns\n" +
-				"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1\n" +
-				"quota: root.p.q: negative bound: max disk -1"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := newTimingScript(t)
-			s.act(t, "0s set b max none delay 10m")
-			before := s.timing.String()
-			test.s.Queue = timingQueue(t, s.tree, test.queue)
-			err := s.timing.Observe(test.s, timingEpoch.Add(time.Hour))
-			if test.want == nil {
-				require.NoError(t, err)
-				return
-			}
-			require.EqualError(t, err, test.text)
-			for _, want := range test.want {
-				require.ErrorIs(t, err, want)
-			}
-			require.Equal(t, before, s.timing.String())
-			s.act(t, "0s set b max none delay 5m")
-			s.act(t, "0s next -> 5m0s") // the bad setting's instant was not told
-		})
-	}
-}
 
 func TestTimingEndWithoutRun(t *testing.T) {
 	s := newTimingScript(t)
@@ -94,11 +33,11 @@ func TestTimingEndWithoutRun(t *testing.T) {
 	s.act(t, "0s next -> 20m0s") // and no error told an instant
 }
 
-// TestTimingPanics: an ID that the tree does not have is a bug of the caller.
+// TestTimingPanics: no cluster, and an ID that its tree does not have, are bugs of the caller.
 func TestTimingPanics(t *testing.T) {
-	timing := NewTiming(timingTree(t))
+	require.PanicsWithValue(t, "quota: Timing without a Cluster (nil): see victims.NewCluster", func() { new(Timing).Observe(timingEpoch) })
+	timing := newTimingScript(t).timing
 	for _, q := range []queue.ID{-1, 9} {
-		require.Panics(t, func() { _ = timing.Observe(Quota{Queue: q}, timingEpoch) })
 		require.Panics(t, func() { _ = timing.End(q, timingEpoch) })
 		require.Panics(t, func() { timing.Running(q) })
 		require.Panics(t, func() { timing.deadlineOf(q) })
@@ -133,7 +72,8 @@ func TestTimingEndsOfTime(t *testing.T) {
 			s.act(t, "0s use x gpu=8")
 			x := timingQueue(t, s.tree, "x")
 			max := resources.Limit{Value: resources.Vector{5}, Defined: 1}
-			require.NoError(t, s.timing.Observe(Quota{x, max, test.delay}, test.now))
+			tell(t, s.tree, x, max, test.delay)
+			s.timing.Observe(test.now)
 			require.Empty(t, s.timing.allDue(nil, test.now))
 
 			end, ok := s.timing.deadlineOf(x)
@@ -162,7 +102,8 @@ func TestTimingReadsWallTime(t *testing.T) {
 	x := timingQueue(t, s.tree, "x")
 	max := resources.Limit{Value: resources.Vector{5}, Defined: 1}
 	now := time.Now().In(time.FixedZone("", 3600)) // has a monotonic part
-	require.NoError(t, s.timing.Observe(Quota{x, max, time.Minute}, now))
+	tell(t, s.tree, x, max, time.Minute)
+	s.timing.Observe(now)
 	end, ok := s.timing.deadlineOf(x)
 	require.True(t, ok)
 	require.Equal(t, now.Round(0).UTC().Add(time.Minute), end)
@@ -176,18 +117,6 @@ func TestTimingAppends(t *testing.T) {
 	s.act(t, "0s set x max gpu=5 delay 10m")
 	x := timingQueue(t, s.tree, "x")
 	require.Equal(t, []queue.ID{7, x}, s.timing.allDue([]queue.ID{7}, timingEpoch.Add(time.Hour)))
-}
-
-// TestTimingCopiesMax: what the caller does with the max that it told plays no part.
-func TestTimingCopiesMax(t *testing.T) {
-	s := newTimingScript(t)
-	x := timingQueue(t, s.tree, "x")
-	max := resources.Limit{Value: resources.Vector{5}, Defined: 0b11} // disk=0: beyond the end
-	require.NoError(t, s.timing.Observe(Quota{x, max, time.Minute}, timingEpoch))
-	max.Value[0] = 9
-	s.act(t, "0s set x max gpu=5 disk=0 delay 1m") // no change
-	s.act(t, "0s use x gpu=6")
-	s.act(t, "1m due -> x")
 }
 
 func TestTimingPicture(t *testing.T) {
@@ -223,15 +152,10 @@ root.b      waits until 2026-01-01T01:00:00.5Z
 
 // TestTimingPictureQuotes: a name can't break a line.
 func TestTimingPictureQuotes(t *testing.T) {
-	schema, err := resources.NewSchema("gpu\n")
-	require.NoError(t, err)
-	tree, err := queue.New(schema, queue.Config{Name: "ro\not"})
-	require.NoError(t, err)
-	timing := NewTiming(tree)
-	require.NoError(t, timing.Observe(Quota{Queue: queue.Root, Delay: time.Minute}, timingEpoch))
+	timing, tree := timed(t, []string{"gpu"}, queue.Config{Name: "ro\not"})
+	tell(t, tree, queue.Root, resources.Limit{}, time.Minute)
+	timing.Observe(timingEpoch)
 	require.Equal(t, `"ro\not"  waits until 2026-01-01T00:01:00Z`+"\n", timing.String())
-	err = timing.Observe(Quota{Queue: queue.Root, Max: resources.Limit{Value: resources.Vector{-1}, Defined: 1}}, timingEpoch)
-	require.EqualError(t, err, `quota: "ro\not": negative bound: max gpu  -1`)
 }
 
 // TestTimingNoAllocs: what a host calls again and again allocates nothing.
@@ -241,23 +165,29 @@ func TestTimingNoAllocs(t *testing.T) {
 	s.act(t, "0s use b gpu=8")
 	s.act(t, "0s set b max gpu=5 delay 10m")
 	x := timingQueue(t, s.tree, "x")
-	low := Quota{x, resources.Limit{Value: resources.Vector{5}, Defined: 1}, time.Minute}
-	high := Quota{x, resources.Limit{Value: resources.Vector{6}, Defined: 1}, time.Minute}
+	tell(t, s.tree, x, resources.Limit{Value: resources.Vector{5}, Defined: 1}, time.Minute)
 	dst := make([]queue.ID, 0, s.tree.Len())
 	now := timingEpoch.Add(time.Hour)
+	observe := func(gpu int64) bool {
+		s.tree.Max(x).Value[0] = gpu
+		s.timing.Observe(now)
+		return s.timing.maxOf(x).Value[0] == gpu
+	}
 	for _, test := range []struct {
 		name string
 		f    func() bool
 	}{
-		{"Observe", func() bool { return s.timing.Observe(low, now) == nil && s.timing.Observe(high, now) == nil }},
-		{"Due", func() bool { return len(s.timing.allDue(dst, now)) == 1 }},
+		{"Observe", func() bool { return observe(5) && observe(6) }},
+		{"all due", func() bool { return len(s.timing.allDue(dst, now)) == 1 }},
 		{"Next", func() bool { _, ok := s.timing.Next(); return ok }},
 		{"Deadline", func() bool { _, ok := s.timing.deadlineOf(x); return !ok }},
 		{"Running", func() bool { return !s.timing.Running(x) }},
-		{"Begin End", func() bool {
+		{"Due End", func() bool {
 			now = now.Add(time.Hour)
-			q, ok := s.timing.Begin(now)
-			return ok && s.timing.End(q, now) == nil
+			for q := range s.timing.Due(now) {
+				return s.timing.End(q, now) == nil
+			}
+			return false
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

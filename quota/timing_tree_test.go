@@ -3,6 +3,8 @@
 package quota
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,11 +16,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// treeOfPaths makes a tree of paths below the root, in that order, in which nothing is
-// guaranteed.
-func treeOfPaths(t require.TestingT, types []string, paths ...string) *queue.Tree {
-	schema, err := resources.NewSchema(types...)
-	require.NoError(t, err)
+// queuesOf configures paths below the root, in that order, in which nothing is guaranteed.
+func queuesOf(paths ...string) queue.Config {
 	root := queue.Config{Name: "root"}
 	for _, path := range paths {
 		at := &root
@@ -33,9 +32,7 @@ func treeOfPaths(t require.TestingT, types []string, paths ...string) *queue.Tre
 			at = &at.Children[i]
 		}
 	}
-	tree, err := queue.New(schema, root)
-	require.NoError(t, err)
-	return tree
+	return root
 }
 
 func lookup(t require.TestingT, tree *queue.Tree, path string) queue.ID {
@@ -49,35 +46,57 @@ func lookup(t require.TestingT, tree *queue.Tree, path string) queue.ID {
 func TestTimingSetTree(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(minutes int) time.Time { return now.Add(time.Duration(minutes) * time.Minute) }
-	tree := treeOfPaths(t, []string{"cpu", "gpu"}, "a", "b.x", "b.y", "c")
-	timing := NewTiming(tree)
-	observe := func(tree *queue.Tree, path string, typ int, bound int64, minutes int) {
-		max := resources.Limit{Value: make(resources.Vector, tree.Schema().Len()), Defined: 1 << typ}
-		max.Value[typ] = bound
-		require.NoError(t, timing.Observe(Quota{Queue: lookup(t, tree, path), Max: max, Delay: 10 * time.Minute}, at(minutes)))
+	timing, tree := timed(t, []string{"cpu", "gpu"}, queuesOf("a", "b.x", "b.y", "c"))
+	lower := func(path, typ string, bound int64) {
+		i, ok := tree.Schema().Index(typ)
+		require.True(t, ok)
+		most := resources.Limit{Value: make(resources.Vector, tree.Schema().Len()), Defined: 1 << i}
+		most.Value[i] = bound
+		tell(t, tree, lookup(t, tree, path), most, 10*time.Minute)
 	}
-	observe(tree, "root.b.x", 1, 4, 0)
-	observe(tree, "root.a", 0, 4, 1)
-	observe(tree, "root.c", 0, 4, 2)
+	for i, of := range []struct{ path, typ string }{{"root.b.x", "gpu"}, {"root.a", "cpu"}, {"root.c", "cpu"}} {
+		lower(of.path, of.typ, 4)
+		timing.Observe(at(i))
+	}
 
-	next := treeOfPaths(t, []string{"pods", "gpu", "cpu"}, "d", "c", "b.x")
-	require.NoError(t, next.Add(lookup(t, next, "root.b.x"), resources.Vector{0, 5, 0}))
-	require.NoError(t, next.Add(lookup(t, next, "root.c"), resources.Vector{0, 0, 4}))
-	timing.SetTree(next)
+	next, tree := timed(t, []string{"pods", "gpu", "cpu"}, queuesOf("d", "c", "b.x"))
+	require.NoError(t, tree.Add(lookup(t, tree, "root.b.x"), resources.Vector{0, 5, 0}))
+	require.NoError(t, tree.Add(lookup(t, tree, "root.c"), resources.Vector{0, 0, 4}))
+	lower("root.b.x", "gpu", 4)
+	lower("root.c", "cpu", 4)
+	timing.Cluster = next.Cluster
 	require.Equal(t, "root.c    waits until 2026-01-01T00:12:00Z\nroot.b.x  waits until 2026-01-01T00:10:00Z\n", timing.String())
-	observe(next, "root.b.x", 1, 4, 5) // equal values are no change
-	q, ok := timing.Begin(at(10))
-	require.True(t, ok)
-	require.Equal(t, lookup(t, next, "root.b.x"), q)
-	q, ok = timing.Begin(at(12))
-	require.False(t, ok, "c is within its max: %v", q)
+	timing.Observe(at(5)) // equal values are no change
+	require.Equal(t, lookup(t, tree, "root.b.x"), first(t, timing.Due(at(10))))
+	require.Empty(t, slices.Collect(timing.Due(at(12))), "c is within its max")
 
-	again := treeOfPaths(t, []string{"gpu", "cpu"}, "b.y", "b.x")
-	timing.SetTree(again)
-	require.True(t, timing.Running(lookup(t, again, "root.b.x")))
-	require.NoError(t, timing.End(lookup(t, again, "root.b.x"), at(13)))
-	_, ok = timing.Next()
+	next, tree = timed(t, []string{"gpu", "cpu"}, queuesOf("b.y", "b.x"))
+	timing.Cluster = next.Cluster
+	require.True(t, timing.Running(lookup(t, tree, "root.b.x")))
+	require.NoError(t, timing.End(lookup(t, tree, "root.b.x"), at(13)))
+	_, ok := timing.Next()
 	require.False(t, ok, "nothing is used in the new tree")
+}
+
+// TestTimingSetTree_Cluster: a cluster gets another tree in place, and so does its Timing.
+func TestTimingSetTree_Cluster(t *testing.T) {
+	timing, tree := timed(t, []string{"gpu"}, queuesOf("a", "b"))
+	tell(t, tree, lookup(t, tree, "root.b"), resources.Limit{Value: resources.Vector{4}, Defined: 1}, time.Minute)
+	timing.Observe(timingEpoch)
+	_, other := timed(t, []string{"gpu"}, queuesOf("b"))
+	require.NoError(t, timing.Cluster.SetTree(other.Clone()))
+	require.Equal(t, "root.b  waits until 2026-01-01T00:01:00Z\n", timing.String())
+	timing.Observe(timingEpoch) // the new tree has no delay
+	require.Empty(t, timing.String())
+}
+
+// first returns the first queue that is due, and looks at no more.
+func first(t require.TestingT, due iter.Seq[queue.ID]) queue.ID {
+	for q := range due {
+		return q
+	}
+	require.Fail(t, "nothing is due")
+	return 0
 }
 
 // TestTimingSetTreeBack: to another tree and back changes nothing of the queues and types
@@ -86,18 +105,23 @@ func TestTimingSetTreeBack(t *testing.T) {
 	paths := []string{"a", "b.x", "b.y", "c"}
 	rapid.Check(t, func(t *rapid.T) {
 		types := []string{"cpu", "gpu"}
-		tree := treeOfPaths(t, types, paths...)
-		timing, now := NewTiming(tree), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		timing, tree := timed(t, types, queuesOf(paths...))
+		now := timingEpoch
 		for range rapid.IntRange(0, 6).Draw(t, "told") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "later")) * time.Minute)
 			q := lookup(t, tree, "root."+rapid.SampledFrom(paths).Draw(t, "queue"))
-			max := resources.Limit{Value: resources.Vector{rapid.Int64Range(0, 2).Draw(t, "cpu"), 1}, Defined: resources.Mask(rapid.IntRange(0, 3).Draw(t, "types"))}
-			require.NoError(t, timing.Observe(Quota{q, max, time.Duration(rapid.IntRange(0, 2).Draw(t, "delay")) * time.Minute}, now))
+			most := resources.Limit{Value: resources.Vector{rapid.Int64Range(0, 2).Draw(t, "cpu"), 1}, Defined: resources.Mask(rapid.IntRange(0, 3).Draw(t, "types"))}
+			tell(t, tree, q, most, time.Duration(rapid.IntRange(0, 2).Draw(t, "delay"))*time.Minute)
+			timing.Observe(now)
 		}
 		var before, after strings.Builder
 		require.NoError(t, timing.Save(&before))
-		timing.SetTree(treeOfPaths(t, rapid.Permutation([]string{"cpu", "gpu", "pods"}).Draw(t, "schema"), rapid.Permutation(append([]string{"d"}, paths...)).Draw(t, "order")...))
-		timing.SetTree(treeOfPaths(t, types, paths...))
+		other, _ := timed(t, rapid.Permutation([]string{"cpu", "gpu", "pods"}).Draw(t, "schema"), queuesOf(rapid.Permutation(append([]string{"d"}, paths...)).Draw(t, "order")...))
+		same := timing.Cluster
+		timing.Cluster = other.Cluster
+		require.NotEmpty(t, timing.paths)
+		_ = timing.String()
+		timing.Cluster = same
 		require.NoError(t, timing.Save(&after))
 		require.Equal(t, before.String(), after.String())
 	})

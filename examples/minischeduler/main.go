@@ -153,7 +153,7 @@ func story(s *scheduler) ([]event, error) {
 			return nil
 		}},
 		{6 * time.Minute, func() error { // batch may use less from now on
-			return s.limit(batch, less, 3*time.Minute)
+			return s.limit(batch, less)
 		}},
 		{11 * time.Minute, func() error { // prod has room for something less important
 			s.submit(victims.Ask{Key: "report", Application: "report", Queue: prod, Size: small})
@@ -185,7 +185,7 @@ func example(out io.Writer) (*scheduler, error) {
 		return nil, err
 	}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Policies: queue.Policies{WithinQueue: queue.Met}, Children: []queue.Config{
-		{Name: "batch"},
+		{Name: "batch", Policies: queue.Policies{QuotaDelay: new(3 * time.Minute)}},
 		{Name: "prod", Guaranteed: guaranteed},
 		{Name: "train", Guaranteed: training},
 	}})

@@ -31,7 +31,7 @@ type scheduler struct {
 	waiting jobs.Pending
 	told    map[string]victims.Outcome
 
-	timing   *quota.Timing
+	timing   quota.Timing
 	enforcer quota.Enforcer
 	lowered  victims.Decision
 
@@ -52,7 +52,7 @@ func newScheduler(out io.Writer, c *victims.Cluster, now time.Time) *scheduler {
 			Order:   func(a, b *victims.Ask) int { return cmp.Compare(b.Priority, a.Priority) },
 		},
 		told:     make(map[string]victims.Outcome),
-		timing:   quota.NewTiming(c.Tree()),
+		timing:   quota.Timing{Cluster: c},
 		enforcer: quota.Enforcer{Cluster: c},
 	}
 }
@@ -65,14 +65,14 @@ func (s *scheduler) submit(a victims.Ask) {
 }
 
 // limit sets the max of a queue. If that lowers it, tasks are preempted until
-// usage fits, once the delay is over.
-func (s *scheduler) limit(q queue.ID, most resources.Limit, delay time.Duration) error {
-	setting := quota.Quota{Queue: q, Max: most, Delay: delay}
+// usage fits, once the queue's delay is over.
+func (s *scheduler) limit(q queue.ID, most resources.Limit) error {
 	if err := s.cluster.SetMax(q, most); err != nil {
 		return err
 	}
 	s.note("%s gets a max of %s", s.cluster.Tree().Path(q), s.cluster.Schema().FormatLimit(most))
-	return s.timing.Observe(setting, s.now)
+	s.timing.Observe(s.now)
+	return nil
 }
 
 // tick lets time pass and does what there is to do then: first tasks go, which makes room, then
@@ -110,7 +110,7 @@ func (s *scheduler) stop(key string) {
 
 // enforce enforces every max whose delay is over.
 func (s *scheduler) enforce() error {
-	for q, due := s.timing.Begin(s.now); due; q, due = s.timing.Begin(s.now) {
+	for q := range s.timing.Due(s.now) {
 		err := s.lower(q)
 		if err := errors.Join(err, s.timing.End(q, s.now)); err != nil {
 			return err

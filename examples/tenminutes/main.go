@@ -22,7 +22,7 @@ func main() {
 	four, eight := must(schema.Parse("gpu=4 memory=256Gi")), must(schema.Parse("gpu=8 memory=512Gi"))
 	gpus := func(n string) resources.Limit { return must(schema.ParseLimit("gpu=" + n)) }
 	tree := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "batch"},
+		{Name: "batch", Policies: queue.Policies{QuotaDelay: new(time.Minute)}},
 		{Name: "research", Guaranteed: gpus("16")},
 	}}))
 	batch, _ := tree.Lookup("root.batch")
@@ -90,12 +90,12 @@ func main() {
 	check(planner.Decide(&d, &ask, now))
 	fmt.Println(d.Summary(cluster))
 
-	timing := quota.NewTiming(cluster.Tree())
+	timing := quota.Timing{Cluster: cluster}
 	check(cluster.SetMax(batch, gpus("24")))
-	check(timing.Observe(quota.Quota{Queue: batch, Max: gpus("24"), Delay: time.Minute}, now))
+	timing.Observe(now)
 	now = now.Add(time.Minute)
 	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{NeverOvershoot: true}}
-	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
+	for q := range timing.Due(now) {
 		check(enforcer.Enforce(&d, q, now))
 		if d.Outcome == victims.Preempts {
 			check(cluster.Apply(&d)) // then stop d.Plan.Victims
@@ -125,7 +125,7 @@ func main() {
 	check(timing.Save(&file))
 	r := bufio.NewReader(&file)
 	cluster = must(victims.Load(r))
-	timing = quota.NewTiming(cluster.Tree())
+	timing = quota.Timing{Cluster: cluster}
 	check(timing.Load(r))
 	planner = jobs.Planner{Cluster: cluster, Options: planner.Options}
 	check(planner.Decide(&d, &ask, now))

@@ -65,6 +65,12 @@ func CopyFrom(t, u *queue.Tree) {
 	x.CopyFrom(lent.Of(u))
 }
 
+// Queues stand for the queues of a tree: clones and views have the same, and no other tree has.
+type Queues struct{ first *int32 }
+
+// QueuesOf returns what stands for the queues of t.
+func QueuesOf(t *queue.Tree) Queues { return Queues{&lent.Of(t).Ends[0]} }
+
 // DisabledBy returns the nearest queue upwards, from q on, that says "disabled" itself, if
 // tasks of q are protected by that.
 func DisabledBy(t *queue.Tree, q queue.ID) (by queue.ID, ok bool) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -65,7 +66,7 @@ type core struct {
 	jobDecision victims.Decision
 	gang        *gang // that is being decided
 
-	quotas quotas
+	timing quota.Timing
 	// schedules is set once the scheduler has tried a pod: it leads, if there are others.
 	schedules atomic.Bool
 

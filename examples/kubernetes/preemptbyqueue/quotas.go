@@ -20,39 +20,17 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// quotas are the clocks of queues whose max was lowered, and the tree that they read.
-type quotas struct {
-	timing *quota.Timing
-	tree   *queue.Tree
-}
-
-// read has the clocks read the usage of another tree.
-func (x *quotas) read(tree *queue.Tree) {
-	if x.timing == nil {
-		x.timing = quota.NewTiming(tree)
-	} else {
-		x.timing.SetTree(tree)
-	}
-	x.tree = tree
-}
-
-// end ends the run of a queue, if the queue is still there.
-func (x *quotas) end(path string, now time.Time) {
-	if q, ok := x.tree.Lookup(path); ok && x.timing.Running(q) {
-		x.timing.End(q, now) // its error is that there is no run
+// endQuota ends the run of a queue, if the queue is still there.
+func (c *core) endQuota(path string, now time.Time) {
+	if q, ok := c.timing.Cluster.Tree().Lookup(path); ok && c.timing.Running(q) {
+		c.timing.End(q, now) // its error is that there is no run
 	}
 }
 
-// observeMaxes tells the clocks the max and the delay of each queue, as they are now.
+// observeMaxes shows the clocks the max and the delay of each queue, as they are now.
 func (c *core) observeMaxes(now time.Time) {
-	tree := c.queues().tree
-	c.quotas.read(tree)
-	for q := range queue.ID(tree.Len()) {
-		of := quota.Quota{Queue: q, Max: tree.Max(q), Delay: *tree.Policies(q).QuotaDelay}
-		if err := c.quotas.timing.Observe(of, now); err != nil {
-			c.log.Error(err, "Max is not enforced")
-		}
-	}
+	c.timing.Cluster = c.cluster
+	c.timing.Observe(now)
 }
 
 // takeBackOverMax has a queue whose max was lowered give back what it uses beyond it, once
@@ -63,7 +41,7 @@ func (pl *Plugin) takeBackOverMax(g *groups, now time.Time) {
 	c := pl.core
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next, ok := c.quotas.timing.Next()
+	next, ok := c.timing.Next()
 	if !ok || now.Before(next) || !c.schedules.Load() || c.next != nil {
 		return
 	}
@@ -72,21 +50,20 @@ func (pl *Plugin) takeBackOverMax(g *groups, now time.Time) {
 		c.log.Error(err, "Max not enforced yet")
 		return
 	}
-	c.quotas.read(fresh.queues().tree)
-	q, ok := c.quotas.timing.Begin(now)
-	if !ok {
-		return
-	}
-	path := c.quotas.tree.Path(q)
-	if e := pl.enforce(fresh, q, now); e != nil {
-		c.mu.Unlock()
-		stay := pl.evict(e)
-		c.mu.Lock()
-		for _, k := range stay {
-			fresh.unmark(k) // so that the queue is over its max still
+	c.timing.Cluster = fresh.cluster
+	for q := range c.timing.Due(now) {
+		path := fresh.cluster.Tree().Path(q)
+		if e := pl.enforce(fresh, q, now); e != nil {
+			c.mu.Unlock()
+			stay := pl.evict(e)
+			c.mu.Lock()
+			for _, k := range stay {
+				fresh.unmark(k) // so that the queue is over its max still
+			}
 		}
+		c.endQuota(path, now)
+		return // the next one on a fresh copy
 	}
-	c.quotas.end(path, now)
 }
 
 // fresh returns a core with the cluster as the informers have it, and with what was granted
@@ -165,7 +142,7 @@ func (c *core) infos() (list []fwk.NodeInfo, err error) {
 // them. It returns what is to be done, or nil.
 func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
 	c, tree := pl.core, fresh.queues().tree
-	options := victims.Options{Enforced: c.quotas.timing.Running, Steps: c.args.Budget}
+	options := victims.Options{Enforced: c.timing.Running, Steps: c.args.Budget}
 	enforcer := quota.Enforcer{Cluster: fresh.cluster, Options: options}
 	var d victims.Decision
 	if err := enforcer.Enforce(&d, q, now); err != nil {

@@ -64,26 +64,25 @@ func TestTakeBackOverMax(t *testing.T) {
 		t.Run(fmt.Sprint("mirrored ", mirrored), func(t *testing.T) {
 			c := quotaCore(t, mirrored, quotaPod("a", 2, 10), quotaPod("b", 2, 0), quotaPod("c", 2, 0), quotaPod("d", 1, 100))
 			c.lower(t, "5")
-			next, ok := c.quotas.timing.Next()
+			next, ok := c.timing.Next()
 			require.True(t, ok)
 			require.WithinDuration(t, time.Now().Add(time.Minute), next, 10*time.Second)
 
 			fresh, err := c.fresh(nil)
 			require.NoError(t, err)
-			c.quotas.read(fresh.queues().tree)
-			_, ok = c.quotas.timing.Begin(next.Add(-time.Second))
-			require.False(t, ok)
-			q, ok := c.quotas.timing.Begin(next)
-			require.True(t, ok)
-			e := (&Plugin{core: c}).enforce(fresh, q, next)
+			c.timing.Cluster = fresh.cluster
+			require.Empty(t, slices.Collect(c.timing.Due(next.Add(-time.Second))))
+			due := slices.Collect(c.timing.Due(next))
+			require.Len(t, due, 1)
+			e := (&Plugin{core: c}).enforce(fresh, due[0], next)
 			require.NotNil(t, e)
 			require.Len(t, e.victims, 1)
 			require.Equal(t, "queue root.batch is over its max: used cpu=7 pods=4, max cpu=5", e.note)
 			require.Contains(t, []string{"b", "c"}, e.victims[0].pod.Name)
 			id, ok := c.cluster.Lookup(e.victims[0].key)
 			require.Equal(t, mirrored, ok && c.cluster.State(id) == victims.Preempting)
-			c.quotas.end("root.batch", next)
-			_, ok = c.quotas.timing.Next()
+			c.endQuota("root.batch", next)
+			_, ok = c.timing.Next()
 			require.False(t, ok, "it is within its max")
 		})
 	}
@@ -99,14 +98,14 @@ func TestTakeBackRefused(t *testing.T) {
 	_, err = c.cluster.Reserve(&ask, node, time.Time{})
 	require.NoError(t, err)
 	c.lower(t, "4")
-	next, _ := c.quotas.timing.Next()
+	next, _ := c.timing.Next()
 	run := func(now time.Time) (*core, *eviction) {
 		fresh, err := c.fresh(nil)
 		require.NoError(t, err)
-		c.quotas.read(fresh.queues().tree)
-		q, ok := c.quotas.timing.Begin(now)
-		require.True(t, ok)
-		return fresh, (&Plugin{core: c}).enforce(fresh, q, now)
+		c.timing.Cluster = fresh.cluster
+		due := slices.Collect(c.timing.Due(now))
+		require.Len(t, due, 1)
+		return fresh, (&Plugin{core: c}).enforce(fresh, due[0], now)
 	}
 	fresh, e := run(next) // 8 are used, the grant among them, and that cannot be taken
 	names := func(e *eviction) (list []string) {
@@ -121,8 +120,8 @@ func TestTakeBackRefused(t *testing.T) {
 		fresh.unmark(v.key)
 		c.takeBack([]string{v.key}, nil)
 	}
-	c.quotas.end("root.batch", next)
-	again, ok := c.quotas.timing.Next()
+	c.endQuota("root.batch", next)
+	again, ok := c.timing.Next()
 	require.True(t, ok)
 	require.Equal(t, next.Add(time.Minute), again)
 
