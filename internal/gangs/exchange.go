@@ -18,7 +18,6 @@ const siteStates, wholeStates, allStates = 1 << 10, 1 << 8, 1 << 13
 func (s *Solver) improve(lawful bool) {
 	s.end, s.lawful = s.purse/2, lawful
 	s.guide.begin(s)
-	s.widened = false
 	for width := 6; !s.done(); {
 		gained := s.exchangeWholes(width)
 		gained = s.exchangeSites() || gained
@@ -390,11 +389,11 @@ func (s *Solver) first(n int) []gain {
 // exchangeSites places the members on some sites anew: on all, if rows may decide; then on
 // each that has some, the dearest first, with a few others.
 func (s *Solver) exchangeSites() (gained bool) {
-	if n := len(s.sites) * (int(s.members) + 1); len(s.Kinds) == 1 && len(s.Rows) > 0 && n <= 1<<13 && !(s.widened && s.total == s.widest && s.broke == 0) {
+	if n := len(s.sites) * (int(s.members) + 1); len(s.Kinds) == 1 && len(s.Rows) > 0 && n <= 1<<13 {
 		s.everywhere()
 		s.width = min(max(1<<16/n, fewLabels), mostLabels)
 		gained = s.try(s.free, nil, siteStates)
-		s.width, s.widened, s.widest = 0, true, s.total
+		s.width = 0
 	}
 	if len(s.Kinds) > 1 {
 		gained = s.eachKind() || gained
@@ -416,10 +415,6 @@ func (s *Solver) exchangeSites() (gained bool) {
 			s.around(nil)
 			s.enter(i)
 			s.widen(n[0], n[1])
-			if len(s.Kinds) > 1 && s.reinsert(s.free[:min(1+n[1]/2, len(s.free))], nil) {
-				gained = true
-				continue
-			}
 			gained = s.try(s.free, nil, siteStates) || gained
 		}
 	}

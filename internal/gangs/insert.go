@@ -36,9 +36,6 @@ func (s *Solver) reinsert(sites, flips []int32) bool {
 		}
 	}
 	s.pay(int64(len(s.sites)))
-	if s.broke = s.over(&s.use); ok && len(flips) > 0 && s.broke == broke && !s.worth().Less(before) {
-		s.eachKind()
-	}
 	if now := s.over(&s.use); ok && s.better(now, broke, s.worth(), before) {
 		s.broke = now
 		s.guide.flipped(s, flips)
@@ -98,9 +95,9 @@ func (s *Solver) mayGo(i, set int32, pass bool) bool {
 }
 
 // start makes a plan from nothing: the wholes go that make the most room, as many as it
-// takes, and the members are where they cost least. Full: members that are not alike fill
-// sites as long as they can, before the others are placed one by one.
-func (s *Solver) start(full bool) bool {
+// takes, and the members are where they cost least. Those that are not alike fill sites as long
+// as they can, before the others are placed one by one.
+func (s *Solver) start() bool {
 	s.empty()
 	for w := range s.Wholes {
 		if s.weighing && s.allowed[w] && s.Wholes[w].Use == (Use{}) {
@@ -117,9 +114,7 @@ func (s *Solver) start(full bool) bool {
 	for k := range s.Kinds {
 		s.have = append(s.have, s.Kinds[k].Count)
 	}
-	if full {
-		s.fill()
-	}
+	s.fill()
 	for k := range s.Kinds {
 		for range s.have[k] {
 			for !s.insertOne(int32(k), false) && !s.insertOne(int32(k), true) {
@@ -127,7 +122,7 @@ func (s *Solver) start(full bool) bool {
 				if len(gains) == 0 || s.stopped() {
 					return false
 				}
-				if !s.letGo(s.pick(gains, gains[0].large > 0)) {
+				if !s.letGo(gains[0].whole) {
 					return false
 				}
 			}
@@ -206,18 +201,6 @@ func (s *Solver) complete(i, set, kind int32, place bool) (used int64) {
 	return used
 }
 
-// pick returns the first of some wholes, or the one that frees most: two of those on a site
-// may make room together.
-func (s *Solver) pick(gains []gain, first bool) int32 {
-	best := gains[0].whole
-	for _, g := range gains {
-		if !first && s.sizeOf(g.whole) > s.sizeOf(best) {
-			best = g.whole
-		}
-	}
-	return best
-}
-
 // startAlike is start for members that are alike: a programme over all sites.
 func (s *Solver) startAlike() bool {
 	var room int64
@@ -232,9 +215,8 @@ func (s *Solver) startAlike() bool {
 		if len(gains) == 0 {
 			return false
 		}
-		w := s.pick(gains, gains[0].large > 0)
-		s.flip(w)
-		room += gains[slices.IndexFunc(gains, func(g gain) bool { return g.whole == w })].large
+		s.flip(gains[0].whole)
+		room += gains[0].large
 	}
 	s.everywhere()
 	g := &s.programme
@@ -244,17 +226,7 @@ func (s *Solver) startAlike() bool {
 			return false
 		}
 		q := question{sites: s.free, any: true, broke: 1}
-		v := s.run(&q)
-		if v.found && v.broke > 0 && !s.weighing {
-			q.thrifty = true
-			if t := s.run(&q); !t.found || t.broke >= v.broke {
-				q.thrifty = false
-				v = s.run(&q)
-			} else {
-				v = t
-			}
-		}
-		if v.found {
+		if v := s.run(&q); v.found {
 			s.enact(s.free, v)
 			return true
 		}

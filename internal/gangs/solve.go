@@ -36,14 +36,12 @@ type Solver struct {
 	ranks      []int64   // ascending
 	priorities []int64
 
-	end     int64 // of the purse: an improvement ends there,
-	lawful  bool  // or if no row is passed
-	width   int   // labels of a state, if more than usual
-	widened bool  // the programme over all sites has had this plan:
-	widest  Price
-	seed    uint64
-	mark    []int32 // by site: the exchange that it was entered for last
-	marks   int32
+	end    int64 // of the purse: an improvement ends there,
+	lawful bool  // or if no row is passed
+	width  int   // labels of a state, if more than usual
+	seed   uint64
+	mark   []int32 // by site: the exchange that it was entered for last
+	marks  int32
 
 	// Scratch.
 	free, flips, ins, list, banned, have, all []int32
@@ -146,10 +144,17 @@ func (s *Solver) fresh(l ceiling) bool {
 	}
 	s.purse = share
 	defer func() { s.purse = purse - (share - s.purse) }()
-	if !s.prepare(l, nil) || !s.start(true) {
+	if !s.prepare(l, nil) || !s.start() {
 		return false
 	}
-	return (s.broke == 0 || s.relax(l)) && s.offer()
+	if s.broke > 0 && !s.relax(l) || !s.offer() {
+		return false
+	}
+	if !l.plain { // the fewest whose prices have bits from Head on come first
+		s.improve(false)
+		s.offer()
+	}
+	return true
 }
 
 // relax looks for a plan that passes no row: the cheapest by what is used of them, each use
@@ -166,7 +171,7 @@ func (s *Solver) relax(l ceiling) bool {
 	}
 	last := Use{-1}
 	for n := 0; s.weighing && n < rounds; n++ {
-		if !s.prepare(l, nil) || !s.start(true) {
+		if !s.prepare(l, nil) || !s.start() {
 			return false
 		}
 		if s.improve(true); s.broke == 0 || s.stopped() || s.use == last || len(s.Rows) == 1 {
@@ -182,7 +187,7 @@ func (s *Solver) relax(l ceiling) bool {
 		}
 	}
 	if s.weighing = false; s.broke > 0 {
-		if !s.prepare(l, nil) || !s.start(true) {
+		if !s.prepare(l, nil) || !s.start() {
 			return false
 		}
 		s.improve(true)
@@ -198,7 +203,7 @@ func (s *Solver) again(l ceiling) bool {
 	}
 	if s.jobs() || len(s.Kinds) > 1 {
 		was := s.worth()
-		if !s.start(true) || s.broke > 0 || !s.worth().Less(was) {
+		if !s.start() || s.broke > 0 || !s.worth().Less(was) {
 			s.reopen(&s.best)
 		}
 	}
@@ -291,7 +296,7 @@ func (s *Solver) descend() {
 		}
 		for at := from; from < to && !s.stopped(); at = (from + to) / 2 {
 			*part = values[at]
-			if n := s.admitted(&l); n > failed && s.fresh(l) && s.fewest(l) {
+			if n := s.admitted(&l); n > failed && s.fresh(l) && s.best.rank <= l.rank && s.best.priority <= l.priority {
 				to = at
 			} else {
 				from, failed = at+1, max(failed, n)
@@ -313,18 +318,4 @@ func (s *Solver) admitted(l *ceiling) (n int) {
 		}
 	}
 	return n
-}
-
-// fewest makes the plan that was offered last cheaper if some go whose prices have bits from
-// Head on, and reports whether the best plan is below the ceiling now: with more of them it
-// is not.
-func (s *Solver) fewest(l ceiling) bool {
-	if !l.plain {
-		if s.prepare(l, &s.last) {
-			if s.improve(false); s.broke == 0 {
-				s.offer()
-			}
-		}
-	}
-	return s.best.rank <= l.rank && s.best.priority <= l.priority
 }
