@@ -17,7 +17,7 @@ import (
 // looked at.
 //
 // Of a refused gang it explains each member without a place as if it asked alone, the alike together: by the rules
-// of lone asks, which know no task that is not preemptible. With ByPriority or Admit, which are for gangs only, it
+// of lone asks, but for whom its job spares. With ByPriority or Admit, which are for gangs only, it
 // does not. Then it says which single change would give the gang its places: it might preempt others; no delay, no
 // interval, no cap on victims; no max of a queue on its path; no guarantee of a queue elsewhere; a hard budget with
 // more left; a node that is schedulable, or not reserved.
@@ -77,7 +77,9 @@ func (p *Planner) explainMembers(dst *victims.Explanation, now time.Time) error 
 		f := &dst.Members[i]
 		alone := ask.MemberAsk(f.Members[0])
 		p.setLone()
-		if err := p.lone.Explain(&f.Alone, &alone, now); err != nil {
+		done := p.lone.keepFor(ask.Key)
+		err := p.lone.Explain(&f.Alone, &alone, now)
+		if done(); err != nil {
 			return err
 		}
 	}

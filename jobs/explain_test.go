@@ -168,6 +168,11 @@ func TestExplain_Gangs(t *testing.T) {
 			for _, i := range f.Members {
 				explained = append(explained, h.job.Members[i].Key)
 			}
+			for _, task := range f.Alone.Tasks {
+				if of := h.cluster.Task(task.Task); task.Rule == "" && (of.NonPreemptible || of.Job == h.job.Key) {
+					t.Fatalf("%s is a candidate\n%v", task.Key, h.c)
+				}
+			}
 		}
 		if !h.planner.ByPriority && h.planner.Admit == nil && e.Decision.Refusal.Reason != victims.InFlight {
 			for _, m := range h.job.Members {
@@ -193,6 +198,43 @@ func TestExplain_Gangs(t *testing.T) {
 	if refused > 1000 && 100*relaxed < 4*refused {
 		t.Error("too few")
 	}
+}
+
+// A member is told whom its job spares, which it need not spare as an ask.
+func TestExplain_SparedByTheJob(t *testing.T) {
+	schema, err := resources.NewSchema("gpu")
+	require.NoError(t, err)
+	four := resources.Limit{Value: resources.Vector{4}, Defined: 1}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a", Guaranteed: four}, {Name: "b"}}})
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	a, _ := tree.Lookup("root.a")
+	b, _ := tree.Lookup("root.b")
+	n, err := c.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{3}})
+	require.NoError(t, err)
+	for _, task := range []victims.Task{{Key: "fixed", NonPreemptible: true}, {Key: "of the job", Job: "g"}, {Key: "other"}} {
+		task.Queue, task.Node, task.Size = b, n, resources.Vector{1}
+		_, err := c.AddTask(&task)
+		require.NoError(t, err)
+	}
+	p := jobs.Planner{Cluster: c}
+	rules := func(size int64) (rules []string) {
+		gang := victims.Ask{Key: "g", Queue: a, Size: resources.Vector{size}, Members: []victims.Member{{Key: "m0"}, {Key: "m1"}}}
+		var e victims.Explanation
+		require.NoError(t, p.Explain(&e, &gang, noon))
+		require.Equal(t, victims.Refused, e.Decision.Outcome)
+		require.Len(t, e.Members, 1)
+		for _, task := range e.Members[0].Alone.Tasks {
+			rules = append(rules, task.Key+": "+task.Rule)
+		}
+		return rules
+	}
+	require.Equal(t, []string{"fixed: non-preemptible", "of the job: same-application", "other: "}, rules(1))
+	require.Equal(t, []string{"fixed: non-preemptible", "of the job: same-application", "other: "}, rules(2))
+	lone := victims.Ask{Key: "lone", Queue: a, Size: resources.Vector{3}}
+	var e victims.Explanation
+	require.NoError(t, p.Explain(&e, &lone, noon))
+	require.Equal(t, victims.Preempts, e.Decision.Outcome, "a lone ask spares none of them")
 }
 
 // Without a hard budget nothing of it is overrun: the victims are those of lower priority, though more of them are in

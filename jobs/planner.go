@@ -25,7 +25,7 @@ type Planner struct {
 
 	victims.Options
 
-	lone    victims.Planner
+	lone    turnPlanner
 	moves   moves.Search
 	aside   aside.Copy  // see DecideAll
 	asks    turnPlanner // likewise

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -47,41 +48,38 @@ type turns struct {
 }
 
 // A turnPlanner decides members of jobs as asks: it spares whom only a job has to.
-type turnPlanner struct {
-	victims.Planner
-	exempt func(*victims.Question) (until time.Time, exempt bool) // the caller's, in spare
-}
+type turnPlanner struct{ victims.Planner }
 
 // ask decides an ask, and returns what that takes.
 func (x *turnPlanner) ask(d *victims.Decision, ask *victims.Ask, now time.Time) (steps int64, err error) {
 	err = x.Decide(d, ask, now)
 	steps = d.Plan.Steps + d.Refusal.Steps // one of them
-	spared := func(v victims.Victim) bool { return onlyJobSpares(x.Cluster, ask.Job, v.Task) }
+	spared := func(v victims.Victim) bool { return keptByJob(x.Cluster, ask.Job, v.Task) != 0 }
 	if err == nil && slices.ContainsFunc(d.Plan.Victims, spared) { // they are rare
-		x.exempt, x.Exempt = x.Exempt, x.spare
+		defer x.keepFor(ask.Job)()
 		err = x.Decide(d, ask, now)
-		x.Exempt = x.exempt
 		steps += d.Plan.Steps + d.Refusal.Steps
 	}
 	return steps, err
 }
 
-// spare exempts whom only a job has to spare, beside those whom the caller exempts.
-func (x *turnPlanner) spare(e *victims.Question) (until time.Time, exempt bool) {
-	switch {
-	case onlyJobSpares(e.Cluster, e.Ask.Job, e.Task):
-		return time.Time{}, true
-	case x.exempt == nil:
-		return time.Time{}, false
-	}
-	return x.exempt(e)
+// keepFor has x spare whom a job has to spare, until the function that it returns is called.
+func (x *turnPlanner) keepFor(job string) (done func()) {
+	c, keeper := x.Cluster, lent.To(&x.Planner)
+	keeper.Keep(func(id victims.TaskID) rulebook.Rule { return keptByJob(c, job, id) })
+	return func() { keeper.Keep(nil) }
 }
 
-// onlyJobSpares reports whether a job has to spare a task that its members as asks need not:
+// keptByJob returns the rule by which a job spares a task that its members as asks need not, or 0:
 // they do not know who is not preemptible, nor jobs without an application.
-func onlyJobSpares(c *victims.Cluster, job string, id victims.TaskID) bool {
-	t := c.TaskView(id)
-	return t.NonPreemptible || t.Job != "" && t.Job == job
+func keptByJob(c *victims.Cluster, job string, id victims.TaskID) rulebook.Rule {
+	switch t := c.TaskView(id); {
+	case t.Job != "" && t.Job == job:
+		return rulebook.RuleApplication
+	case t.NonPreemptible:
+		return rulebook.RuleNonPreemptible
+	}
+	return 0
 }
 
 // takesTurns reports whether the members may be asked in turn: whether the rules of the

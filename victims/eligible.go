@@ -20,7 +20,8 @@ type eligibility struct {
 
 	c       *Cluster
 	exempts func(*Question) (until time.Time, exempt bool)
-	asked   *Question // that the caller is asked, of the decision
+	keeps   func(TaskID) rulebook.Rule // of the job of a member that asks by itself, or nil
+	asked   *Question                  // that the caller is asked, of the decision
 	now     time.Time
 	ns      int64 // now, in nanoseconds since 1970
 	weights rulebook.Losses
@@ -35,7 +36,7 @@ type eligibility struct {
 
 // reset states who wants room, and reports whether any leaf is in reach.
 func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
-	e.c, e.exempts, e.asked = d.c, d.p.Exempt, &d.question
+	e.c, e.exempts, e.keeps, e.asked = d.c, d.p.Exempt, d.p.keeps, &d.question
 	e.now, e.horizon = d.now, d.now
 	e.ns, _ = nanos(d.now)
 	e.weights.Set(d.c.total)
@@ -92,17 +93,32 @@ func (e *eligibility) rule(id TaskID) rulebook.Rule {
 	if rule := e.veto(id); rule != 0 {
 		return rule
 	}
+	if rule := e.kept(id); rule != 0 {
+		return rule
+	}
 	if e.exempt(id) {
 		return rulebook.RuleExempt
 	}
 	return 0
 }
 
-// mayExempt reports whether anybody exempts tasks: the caller, or a queue that lets them run for some time.
-func (e *eligibility) mayExempt() bool { return e.exempts != nil || e.least.Any() }
+// kept returns the rule by which the job of a member spares a task that the member as an ask need not, or 0.
+func (e *eligibility) kept(id TaskID) rulebook.Rule {
+	if e.keeps == nil {
+		return 0
+	}
+	return e.keeps(id)
+}
 
-// exemption asks the caller and the queue of a task, of whom one must exempt tasks.
+// mayExempt reports whether anybody exempts tasks: the caller, a queue that lets them run for some time, or the job
+// of a member.
+func (e *eligibility) mayExempt() bool { return e.exempts != nil || e.least.Any() || e.keeps != nil }
+
+// exemption asks the job of a member, the caller and the queue of a task, of whom one must exempt tasks.
 func (e *eligibility) exemption(id TaskID) (until time.Time, ok bool) {
+	if e.kept(id) != 0 {
+		return time.Time{}, true
+	}
 	if e.exempts != nil {
 		e.asked.Task = id
 		until, ok = e.exempts(e.asked)
@@ -118,7 +134,7 @@ func (e *eligibility) exemption(id TaskID) (until time.Time, ok bool) {
 // exempt reports whether the caller or its queue exempts a task, taking exemptions that end
 // at the horizon or before as ended.
 func (e *eligibility) exempt(id TaskID) bool {
-	if !e.mayExempt() || e.without.task(rulebook.RelaxExemption, id) {
+	if !e.mayExempt() || e.without.task(rulebook.RelaxExemption, id) && e.kept(id) == 0 {
 		return false
 	}
 	until, ok := e.exemption(id)

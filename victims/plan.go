@@ -237,3 +237,14 @@ func (f *filler) Clear()                                               { f.Refus
 func (f *filler) HelpReason()                                          { f.Refusal.helpReason() }
 func (f *filler) Anything(c *Cluster)                                  { f.Refusal.Help.anything(c) }
 func (f *filler) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) { f.Refusal.Help.note(c, w, e) }
+
+// A plannerSide is what a [Planner] lends to planners of other packages.
+type plannerSide = lent.Side[*keeper]
+
+// A keeper is a planner to which the planner of jobs says whom the job of a member keeps.
+//
+//lint:ignore U1000 by lent.To
+type keeper Planner
+
+func (*keeper) For(p *Planner) *keeper                  { return (*keeper)(p) }
+func (k *keeper) Keep(keeps func(TaskID) rulebook.Rule) { k.keeps = keeps }

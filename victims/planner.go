@@ -208,6 +208,8 @@ type Planner struct {
 	// the least levels are shown: for tests.
 	hasty bool
 
+	plannerSide
+	keeps   func(TaskID) rulebook.Rule // see keeper
 	auditor Auditor
 	found   []Violation
 	d       decision
