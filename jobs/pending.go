@@ -26,8 +26,8 @@ import (
 //
 // Asks that are alike share a refusal: those of one queue, priority, class, required node and size, equally
 // allowed to preempt, past their delays, for which no node is reserved, and of which no application has tasks
-// elsewhere. Gangs are alike if their members are, in their order, and none has a place. With functions that
-// see the ask (Exempt, Predicate, Blockers, Admit) or ByPriority no two are alike.
+// elsewhere; Options.Observe sees it once. Gangs are alike if their members are, in their order, and none has a
+// place. With functions that see the ask (Exempt, Predicate, Blockers, Admit) or ByPriority no two are alike.
 type Pending struct {
 	Planner *Planner
 	// Order is that in which asks are decided; ties, and nil, are in that of Add.

@@ -22,11 +22,10 @@ import (
 type Enforcer struct {
 	Cluster *victims.Cluster
 
-	// Options of which an enforcement knows NeverOvershoot, Enforced, Audit, Observe, Steps, which
-	// bounds searches over more than 12 tasks, and Stop. As many steps again, or a million, are for searches over
-	// fewer, and for asking leaves again. Once it is stopped it takes tasks in order while usage
-	// stays over, for no lawful answer spares one that could go; the answer is unproven if anything
-	// was not searched.
+	// An enforcement knows NeverOvershoot, Enforced, Audit, Observe, Steps and Stop. Steps bound the searches
+	// over more than 12 tasks; as many again, or a million, are for smaller ones. After Stop it searches no
+	// more and takes tasks in order while usage stays over: no lawful answer spares a task that could go.
+	// What was left unsearched leaves the answer unproven.
 	victims.Options
 
 	// Order is how the tasks of a leaf are taken.

@@ -49,7 +49,8 @@ type Options struct {
 	RetryInterval time.Duration
 
 	// Filter says whether those of a class may run on a node, whoever else is there. It is asked once per
-	// class, node and decision. Tasks on refused nodes may still make headroom. nil: every node.
+	// class, node and decision: give asks that it tells apart a Class each. Tasks on refused nodes may still make
+	// headroom. nil: every node.
 	Filter func(q *Question) bool
 	// Exempt spares a task until an instant; zero: for ever. An end not after now is over, and must not come
 	// back.
@@ -195,7 +196,8 @@ func (q *Question) pose(c *Cluster, ask *Ask, member *Member, now time.Time) {
 	*q = Question{Cluster: c, Now: now, Ask: ask, Member: member, Places: q.Places[:0], Victims: q.Victims[:0]}
 }
 
-// A Planner decides asks over a [Cluster]. Only Cluster must be set.
+// A Planner decides lone asks over a [Cluster]. jobs.Planner decides these, gangs, and several together: take it
+// unless you have lone asks only. Only Cluster must be set.
 type Planner struct {
 	Cluster *Cluster
 
