@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // Every search gives back the units that it does not need. That is not all: of a gang that
@@ -20,18 +23,25 @@ import (
 // given back from a set cannot be given back from a part of it, and each unit is looked at
 // once.
 
-// A giving is the victims of a plan, some of which are given back. Memory is reused.
+// A giving is the victims of a plan, some of which are given back. The problem is the one that
+// was stated last: d.problem knows who its units are. Memory is reused.
 type giving struct {
-	picks // of the victims; sums are what those give that are not given back
-	s     site
-	ids   []TaskID  // the victims
-	given []bool    // by victim: it is given back
-	units []unitRef // the cheapest first
-	gives []int64   // scratch
-	among []int32   // by gang: how many members are victims
-	part  []int     // victims: members of a gang that may go one by one
-	tries int       // how many more parts of it are tried
+	d       *decision
+	problem least.Problem
+	s       site
+	ids     []TaskID  // the victims
+	given   []bool    // by victim: it is given back
+	sums    []int64   // what those give that are not given back
+	units   []unitRef // the cheapest first
+	gives   []int64   // scratch
+	used    []int64   // likewise
+	among   []int32   // by gang: how many members are victims
+	part    []int     // victims: members of a gang that may go one by one
+	tries   int       // how many more parts of it are tried
 }
+
+// A unitRef is a unit of an exact problem.
+type unitRef struct{ row, unit int32 }
 
 // mostParts is how many parts of a gang are tried. Of gangs of up to a dozen members these
 // are all.
@@ -42,15 +52,22 @@ const mostParts = 1 << 12
 // shown of a plan that changes is not shown of the new one.
 func (d *decision) giveBack(s *site) {
 	g := &d.giving
-	g.d, g.s = d, *s
+	g.s = *s
 	changed := false
 	for g.state(); g.trim() || g.exchange(); g.state() {
-		d.best.victims, changed = g.left(d.best.victims[:0]), true
+		d.best.victims, changed = append(d.best.victims[:0], g.rest()...), true
 	}
-	if !changed {
-		return
+	if changed {
+		g.makeBest()
 	}
-	g.makeBest(g.units)
+}
+
+// widen makes all candidates of the node the best plan, of which nothing is shown. Sets between the
+// cheapest, which the predicate has refused, and what is not given back of this one are not tried.
+func (g *giving) widen(all []TaskID) {
+	g.d.best.victims = append(g.d.best.victims[:0], all...)
+	g.state()
+	g.makeBest()
 }
 
 // trim gives back units that are not needed, the costliest first, and reports whether there
@@ -61,18 +78,25 @@ func (g *giving) trim() (changed bool) {
 		u := &d.problem.units[g.units[k].row]
 		if len(u.gangs) > 0 {
 			changed = g.shrink(&d.gangs.rows[u.gangs[g.units[k].unit]]) || changed
-		} else if changed || d.p.Predicate == nil {
-			// With a predicate single victims were tried before, and each is a question.
+		} else {
 			changed = g.drop(slices.Index(g.ids, u.ids[0])) || changed
 		}
 	}
 	return changed
 }
 
+// begin begins a problem for the node of a site.
+func (g *giving) begin(s *site) {
+	p := &g.problem
+	g.s, p.Node = *s, int32(s.node)
+	g.d.stateNeeds(p, s)
+	g.d.problem.begin(p)
+}
+
 // state states the victims of the best plan, each as a row of one unit.
 func (g *giving) state() {
 	d, p := g.d, &g.problem
-	g.ids, g.given = append(g.ids[:0], d.best.victims...), rows.Zeros(g.given, len(d.best.victims))
+	g.hold(d.best.victims)
 	d.gangs.meetAll(g.ids)
 	g.among = rows.Zeros(g.among, len(d.gangs.rows))
 	for _, id := range g.ids {
@@ -80,40 +104,58 @@ func (g *giving) state() {
 			g.among[gang]++
 		}
 	}
-	p.Node = int32(g.s.node)
-	d.stateNeeds(p, &g.s)
-	d.problem.begin(p)
+	g.begin(&g.s)
 	for _, id := range g.ids {
 		if gang := d.gangs.of(id); gang < 0 || int(g.among[gang]) < len(d.gangs.rows[gang].members) {
-			g.add(id)
+			d.addRow(p, &g.s, id, d.keyOf(&g.s, id, false))
 		} else if id == d.gangs.rows[gang].members[0] {
 			d.addGang(p, &g.s, gang)
 		}
 	}
-	d.shareLimits(p)
-	g.units = g.all(g.units[:0])
-	g.sort(g.units)
-	g.sums, g.gives = rows.Zeros(g.sums, len(p.Need)), rows.Zeros(g.gives, len(p.Need))
+	d.settleRows(p, 0)
+	g.listUnits()
+}
+
+// listUnits lists all units, the cheapest first.
+func (g *giving) listUnits() {
+	g.units = g.units[:0]
+	for i := range g.problem.Rows {
+		for k := range g.problem.Rows[i].Count {
+			g.units = append(g.units, unitRef{int32(i), int32(k)})
+		}
+	}
+	slices.SortFunc(g.units, func(i, j unitRef) int {
+		a, b := &g.problem.Rows[i.row], &g.problem.Rows[j.row]
+		return cmp.Or(g.d.order.CompareLevels(&a.Levels, &b.Levels), g.work(i).Compare(g.work(j)), strings.Compare(g.key(i), g.key(j)))
+	})
+}
+
+func (g *giving) work(u unitRef) resources.Wide {
+	return g.d.search.Work(&g.problem.Rows[u.row], int64(u.unit))
+}
+
+func (g *giving) key(u unitRef) string { return g.d.c.tasks[g.d.unitTasks(u.row, u.unit)[0]].key }
+
+// hold makes tasks the victims, of which none is given back.
+func (g *giving) hold(ids []TaskID) {
+	g.ids, g.given = append(g.ids[:0], ids...), rows.Zeros(g.given, len(ids))
+	n := len(g.d.problem.dims)
+	g.sums, g.gives = rows.Zeros(g.sums, n), rows.Zeros(g.gives, n)
 	for i := range g.ids {
 		g.count(i, 1)
 	}
 }
 
-// add adds a task as a row of its own.
-func (g *giving) add(id TaskID) {
-	d, p := g.d, &g.problem
-	d.addRow(p, &g.s, id, d.keyOf(&g.s, id, false))
-	d.settleRows(p, len(p.Rows)-1)
-}
-
-// left appends to ids the victims that are not given back.
-func (g *giving) left(ids []TaskID) []TaskID {
+// rest lists the victims that are not given back, in d.scratch.taken.
+func (g *giving) rest() []TaskID {
+	rest := g.d.scratch.taken[:0]
 	for i, id := range g.ids {
 		if !g.given[i] {
-			ids = append(ids, id)
+			rest = append(rest, id)
 		}
 	}
-	return ids
+	g.d.scratch.taken = rest
+	return rest
 }
 
 // count counts what a victim gives so many times more.
@@ -129,14 +171,25 @@ func (g *giving) count(i int, times int64) {
 func (g *giving) give(i int)   { g.given[i] = true; g.count(i, -1) }
 func (g *giving) retake(i int) { g.given[i] = false; g.count(i, 1) }
 
+// meets makes tasks the victims, and reports whether they give all that is needed.
+func (g *giving) meets(ids []TaskID) bool {
+	g.hold(ids)
+	return g.enough()
+}
+
+// enough reports whether all that is needed is given.
+func (g *giving) enough() bool {
+	for k, need := range g.problem.Need {
+		if g.sums[k] < need {
+			return false
+		}
+	}
+	return true
+}
+
 // accepts asks the caller's predicate about those that are not given back.
 func (g *giving) accepts() bool {
-	d := g.d
-	if d.p.Predicate == nil {
-		return true
-	}
-	d.scratch.taken = g.left(d.scratch.taken[:0])
-	return d.accepts(g.s.node, d.scratch.taken, coming)
+	return g.d.p.Predicate == nil || g.d.accepts(g.s.node, g.rest(), coming)
 }
 
 // drop gives a victim back if the others do, and reports whether it has.
@@ -206,7 +259,7 @@ func (g *giving) dropSome(list []int, n int) bool {
 // does.
 func (g *giving) exchange() bool {
 	d := g.d
-	if d.best.Total.Levels[rulebook.LevelOptedOut] == 0 || d.proof() != NoProof || d.p.Predicate != nil || d.p.Compare != nil || !levels(d.p.Levels).keepsLaw1() {
+	if d.best.Total.Levels[rulebook.LevelOptedOut] == 0 || d.proof() != NoProof || !levels(d.p.Levels).keepsLaw1() {
 		return false
 	}
 	left := d.trial.meter.Left
@@ -226,8 +279,8 @@ func (g *giving) exchange() bool {
 	return false
 }
 
-// instead adds to the victims, as given back, the cheapest task that did not opt out and does
-// beside those that are not given back. It reports false if there is none.
+// instead adds to the victims the cheapest task that did not opt out and does beside those that
+// are not given back. It reports false if there is none.
 func (g *giving) instead() bool {
 	d := g.d
 	best := TaskID(0)
@@ -237,10 +290,7 @@ func (g *giving) instead() bool {
 			if d.trial.pay(poolWork); d.trial.meter.Over() {
 				return
 			}
-			if d.c.tasks[id].state != Running || d.c.tasks[id].flags.has(flagOptedOut) || found && g.compare(best, id) <= 0 {
-				continue
-			}
-			if g.covers(id) && d.candidate(id, &g.s) && !slices.Contains(g.ids, id) && g.keepsBounds(id) {
+			if r := &d.c.tasks[id]; r.state == Running && !r.flags.has(flagOptedOut) && (!found || g.compare(best, id) > 0) && g.does(id) {
 				best, found = id, true
 			}
 		}
@@ -257,6 +307,17 @@ func (g *giving) instead() bool {
 	return found
 }
 
+// does reports whether a task may go beside the victims that are not given back, and all do then.
+func (g *giving) does(id TaskID) bool {
+	d, n := g.d, len(g.ids)
+	g.ids, g.given = append(g.ids, id), append(g.given, false)
+	g.count(n, 1)
+	does := g.enough() && d.candidate(id, &g.s) && !slices.Contains(g.ids[:n], id) && d.keepsLimits(g.rest()) && g.accepts()
+	g.count(n, -1)
+	g.ids, g.given = g.ids[:n], g.given[:n]
+	return does
+}
+
 // compare orders tasks by levels, work and key.
 func (g *giving) compare(a, b TaskID) int {
 	d := g.d
@@ -265,32 +326,33 @@ func (g *giving) compare(a, b TaskID) int {
 		strings.Compare(d.c.tasks[a].key, d.c.tasks[b].key))
 }
 
-// covers reports whether a task gives what is lacking without the victims that are given
-// back.
-func (g *giving) covers(id TaskID) bool {
-	clear(g.gives)
-	g.d.giveOf(g.gives, &g.s, id)
-	for k, need := range g.problem.Need {
-		if g.sums[k]+g.gives[k] < need {
-			return false
-		}
-	}
-	return true
+// makeBest makes the victims the best plan, of which nothing is shown. They are stated, and none is
+// given back.
+func (g *giving) makeBest() {
+	d := g.d
+	d.notShown()
+	d.best.Found = false
+	d.offer(&g.problem, &least.Answer{Found: true, Total: g.total()}, g.ids)
 }
 
-// keepsBounds reports whether every limit is kept if a task goes beside the victims that are
-// not given back.
-func (g *giving) keepsBounds(id TaskID) bool {
-	d, p := g.d, &g.problem
-	n := len(p.Rows)
-	g.add(id)
-	d.shareLimits(p)
-	g.begin()
-	keeps := g.take(unitRef{row: int32(n)})
+// total returns what all units cost together.
+func (g *giving) total() (t cost.Total) {
+	d, left := g.d, g.d.budgets.left
+	freed := rows.Zeros(d.scratch.sum, d.c.types)
+	g.used = rows.Zeros(g.used, len(left))
 	for _, u := range g.units {
-		row := &d.problem.units[u.row]
-		keeps = keeps && (len(row.gangs) == 0 && g.given[slices.Index(g.ids, row.ids[0])] || g.take(u))
+		r := &g.problem.Rows[u.row]
+		t.Levels = d.order.Join(&t.Levels, t.Units, &r.Levels)
+		t.Work = t.Work.Add(g.work(u))
+		t.Units++
+		resources.Add(freed, freed, r.Size)
+		for _, use := range r.Uses {
+			over := max(g.used[use.Budget]-max(left[use.Budget], 0), 0)
+			g.used[use.Budget] += use.Count
+			t.Levels[rulebook.LevelOverrun] += max(g.used[use.Budget]-max(left[use.Budget], 0), 0) - over
+		}
 	}
-	p.Rows, d.problem.units = p.Rows[:n], d.problem.units[:n]
-	return keeps
+	d.scratch.sum = freed
+	t.Excess = cost.Excess(freed, g.problem.Wanted, d.c.total)
+	return t
 }

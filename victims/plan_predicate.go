@@ -3,15 +3,10 @@
 package victims
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
-	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/rulebook"
-	"github.com/go-preempt/preempt/resources"
 )
 
 // Planners that have a predicate search as others do, and ask it about the best
@@ -27,14 +22,14 @@ import (
 // A predicate looks for the best plan that the caller's predicate accepts, and remembers
 // what the predicate has said of nodes.
 type predicate struct {
+	d      *decision
 	said   []answer  // by node
 	early  bool      // nodes are asked about before they are searched
 	order  []int32   // the nodes in the order in which that is done: of the least bounds first
 	unsure bool      // a node is out of which not all sets were refused
 	aside  incumbent // see acceptsBestOf
-
-	picks
-	units []unitRef
+	all    []TaskID  // see candidates
+	room   []int64   // what they leave of each limit
 }
 
 // An answer is what the predicate has said of a node.
@@ -90,9 +85,8 @@ func (x *predicate) approves() bool {
 	case acceptsBest:
 		return true
 	case acceptsAll:
-		all, _ := x.candidates(n)
-		if !x.isBest(all) && !d.accepts(n, d.best.victims, coming) {
-			x.widen(n, all)
+		if all, _ := x.candidates(n); !x.isBest(all) && !d.accepts(n, d.best.victims, coming) {
+			d.giving.widen(all)
 		}
 		return true
 	}
@@ -101,7 +95,7 @@ func (x *predicate) approves() bool {
 	}
 	all, complete := x.candidates(n)
 	if !x.isBest(all) && x.suffices(n, all) {
-		x.widen(n, all)
+		d.giving.widen(all)
 		return true
 	}
 	x.unsure = x.unsure || !complete
@@ -181,14 +175,14 @@ func (x *predicate) acceptsBestOf(n NodeID) bool {
 	return true
 }
 
-// candidates returns the candidates of a node: if laws and budgets do not let all of them go
-// together, the cheapest as far as they do. It reports whether those are all.
+// candidates returns the candidates of a node, the cheapest first, as far as laws and budgets
+// let them go together. It reports whether those are all.
 //
 // Candidates that make headroom on other nodes belong to all nodes. If they are
 // many, those count that make it at the least cost.
-func (x *predicate) candidates(n NodeID) (all []unitRef, complete bool) {
-	d := x.d
-	complete, all = true, x.units[:0]
+func (x *predicate) candidates(n NodeID) (all []TaskID, complete bool) {
+	d, g := x.d, &x.d.giving
+	complete, all = true, x.all[:0]
 	var only []TaskID
 	if d.Elsewhere() && d.solvePool() {
 		if complete = d.pool.tasks() <= fewElsewhere; !complete {
@@ -197,147 +191,32 @@ func (x *predicate) candidates(n NodeID) (all []unitRef, complete bool) {
 		complete = complete && !d.pool.thinned
 	}
 	s := d.siteOf(n)
-	if x.problem.Node = int32(n); s.out || d.pool.hopeless {
+	if s.out || d.pool.hopeless {
 		return nil, true
 	}
 	shown, levels := d.search.Shown, d.search.Levels
-	d.stateNeeds(&x.problem, &s)
-	d.problem.begin(&x.problem)
-	d.stateTasks(&x.problem, &s, d.pickLanes(n, x.problem.Wanted))
+	g.begin(&s)
+	d.stateTasks(&g.problem, &s, d.pickLanes(n, g.problem.Wanted))
 	if d.Elsewhere() {
-		d.addPool(&x.problem, n, only)
+		d.addPool(&g.problem, n, only)
 	}
 	d.search.Shown, d.search.Levels = shown, levels
-	all = x.all(all)
-	x.units = all
-	count := len(all)
-	if !x.keepsLimits(all) { // mostly they do
-		x.sort(all)
-		x.begin()
-		all = slices.DeleteFunc(all, func(u unitRef) bool { return !x.take(u) })
-	}
-	return all, complete && len(all) == count
-}
-
-// widen makes the best plan one for a node whose cheapest set the predicate has
-// refused, but not all of its candidates. They are trimmed, the costliest first, until
-// no victim can be given back so that needs and predicate still hold. Then an
-// opted-out victim is exchanged for any other candidate that does instead (law 1).
-// Sets between the cheapest and this one are not tried.
-func (x *predicate) widen(n NodeID, taken []unitRef) {
-	x.sort(taken)
-	for changed := true; changed; {
-		taken = x.trim(n, taken)
-		taken, changed = x.exchange(n, taken)
-	}
-	lesser := x.d.trial.lesser
-	x.makeBest(taken)
-	x.d.trial.lesser = lesser
-}
-
-// trim gives back units, the costliest first, for as long as the others do.
-func (x *predicate) trim(n NodeID, taken []unitRef) []unitRef {
-	for trimmed := true; trimmed; {
-		trimmed = false
-		for i := len(taken) - 1; i >= 0; i-- {
-			back := taken[i]
-			taken = slices.Delete(taken, i, i+1)
-			if x.suffices(n, taken) {
-				trimmed = true
-			} else {
-				taken = slices.Insert(taken, i, back)
-			}
+	g.listUnits()
+	x.room = append(x.room[:0], g.problem.Room...)
+	for _, u := range g.units {
+		if x.takes(g.problem.Rows[u.row].Takes) {
+			all = append(all, d.unitTasks(u.row, u.unit)...)
+		} else {
+			complete = false
 		}
 	}
-	return taken
+	x.all = all
+	return all, complete
 }
 
-// exchange puts another candidate in the place of an opted-out victim, if that
-// leaves fewer opted out and does as well. It reports whether it has.
-func (x *predicate) exchange(n NodeID, taken []unitRef) ([]unitRef, bool) {
-	optedOut := func(u unitRef) int64 { return x.problem.Rows[u.row].Levels[rulebook.LevelOptedOut] }
-	for at := len(taken) - 1; at >= 0 && levels(x.d.p.Levels).keepsLaw1(); at-- {
-		out := taken[at]
-		for i := range x.problem.Rows {
-			for k := range x.problem.Rows[i].Count {
-				in := unitRef{int32(i), int32(k)}
-				if optedOut(in) >= optedOut(out) || slices.Contains(taken, in) {
-					continue
-				}
-				taken[at] = in
-				if x.keepsLimits(taken) && x.suffices(n, taken) {
-					x.sort(taken)
-					return taken, true
-				}
-			}
-		}
-		taken[at] = out
-	}
-	return taken, false
-}
-
-// isBest reports whether units are the victims of the best plan.
-func (x *predicate) isBest(units []unitRef) bool {
-	best, all := x.d.best.victims, x.tasks(units)
-	return len(all) == len(best) && !slices.ContainsFunc(all, func(id TaskID) bool { return !slices.Contains(best, id) })
-}
-
-// suffices reports whether the units meet every need and the predicate accepts
-// them. It is asked only if they do.
-func (x *predicate) suffices(n NodeID, units []unitRef) bool {
-	return x.meets(units) && x.d.accepts(n, x.tasks(units), coming)
-}
-
-// Sets that no search has found are put together and taken apart here: what the caller's
-// predicate wants, and what a plan does without.
-
-// A unitRef is a unit of an exact problem.
-type unitRef struct{ row, unit int32 }
-
-// picks are sets of units of a problem, and the memory to judge them. The problem is the one that
-// was stated last: d.problem knows who its units are.
-type picks struct {
-	d                *decision
-	problem          least.Problem
-	room, sums, used []int64
-}
-
-// all appends all units.
-func (x *picks) all(dst []unitRef) []unitRef {
-	for i := range x.problem.Rows {
-		for k := range x.problem.Rows[i].Count {
-			dst = append(dst, unitRef{int32(i), int32(k)})
-		}
-	}
-	return dst
-}
-
-// sort orders units, the cheapest first.
-func (x *picks) sort(units []unitRef) {
-	slices.SortFunc(units, func(i, j unitRef) int {
-		a, b := &x.problem.Rows[i.row], &x.problem.Rows[j.row]
-		return cmp.Or(x.d.order.CompareLevels(&a.Levels, &b.Levels), x.work(i).Compare(x.work(j)), strings.Compare(x.key(i), x.key(j)))
-	})
-}
-
-func (x *picks) work(u unitRef) resources.Wide {
-	return x.d.search.Work(&x.problem.Rows[u.row], int64(u.unit))
-}
-
-func (x *picks) key(u unitRef) string {
-	if row := &x.d.problem.units[u.row]; len(row.gangs) > 0 {
-		return x.d.gangs.keyOf(row.gangs[u.unit])
-	} else {
-		return x.d.c.tasks[row.ids[u.unit]].key
-	}
-}
-
-// begin begins with no unit taken.
-func (x *picks) begin() { x.room = append(x.room[:0], x.problem.Room...) }
-
-// take takes a unit if every limit is kept then, and reports whether it has.
-func (x *picks) take(u unitRef) bool {
-	keeps, takes := true, x.problem.Rows[u.row].Takes
+// takes takes a unit if every limit is kept then, and reports whether it has.
+func (x *predicate) takes(takes []least.Take) bool {
+	keeps := true
 	for _, t := range takes {
 		x.room[t.Limit] -= t.Amount
 		keeps = keeps && x.room[t.Limit] >= 0
@@ -351,69 +230,14 @@ func (x *picks) take(u unitRef) bool {
 	return false
 }
 
-// keepsLimits reports whether units together keep every limit.
-func (x *picks) keepsLimits(units []unitRef) bool {
-	x.begin()
-	return !slices.ContainsFunc(units, func(u unitRef) bool { return !x.take(u) })
+// isBest reports whether tasks are the victims of the best plan.
+func (x *predicate) isBest(all []TaskID) bool {
+	best := x.d.best.victims
+	return len(all) == len(best) && !slices.ContainsFunc(all, func(id TaskID) bool { return !slices.Contains(best, id) })
 }
 
-// meets reports whether units together give all that is needed.
-func (x *picks) meets(units []unitRef) bool {
-	x.sums = rows.Zeros(x.sums, len(x.problem.Need))
-	for _, u := range units {
-		for k, v := range x.problem.Rows[u.row].Gives {
-			x.sums[k] += v
-		}
-	}
-	return x.enough()
-}
-
-// enough reports whether the sums are what is needed.
-func (x *picks) enough() bool {
-	for k, need := range x.problem.Need {
-		if x.sums[k] < need {
-			return false
-		}
-	}
-	return true
-}
-
-// tasks lists the tasks of units, in d.scratch.taken.
-func (x *picks) tasks(units []unitRef) []TaskID {
-	ids := x.d.scratch.taken[:0]
-	for _, u := range units {
-		ids = x.d.unitTasks(ids, u.row, u.unit)
-	}
-	x.d.scratch.taken = ids
-	return ids
-}
-
-// total returns what units cost together.
-func (x *picks) total(units []unitRef) (t cost.Total) {
-	d, left := x.d, x.d.budgets.left
-	freed := rows.Zeros(d.scratch.sum, d.c.types)
-	x.used = rows.Zeros(x.used, len(left))
-	for _, u := range units {
-		r := &x.problem.Rows[u.row]
-		t.Levels = d.order.Join(&t.Levels, t.Units, &r.Levels)
-		t.Work = t.Work.Add(x.work(u))
-		t.Units++
-		resources.Add(freed, freed, r.Size)
-		for _, use := range r.Uses {
-			over := max(x.used[use.Budget]-max(left[use.Budget], 0), 0)
-			x.used[use.Budget] += use.Count
-			t.Levels[rulebook.LevelOverrun] += max(x.used[use.Budget]-max(left[use.Budget], 0), 0) - over
-		}
-	}
-	d.scratch.sum = freed
-	t.Excess = cost.Excess(freed, x.problem.Wanted, d.c.total)
-	return t
-}
-
-// makeBest makes units the best plan, of which nothing is shown.
-func (x *picks) makeBest(units []unitRef) {
-	d := x.d
-	d.notShown()
-	d.best.Found = false
-	d.offer(&x.problem, &least.Answer{Found: true, Total: x.total(units)}, x.tasks(units))
+// suffices reports whether candidates meet every need of a node and the predicate accepts
+// them. It is asked only if they do.
+func (x *predicate) suffices(n NodeID, all []TaskID) bool {
+	return len(all) > 0 && x.d.giving.meets(all) && x.d.accepts(n, all, coming)
 }

@@ -255,11 +255,7 @@ func (d *decision) insertGang(r *least.Row, u *unitRow, gang int32, work resourc
 
 // Keys appends the keys of a unit.
 func (d *decision) Keys(dst []string, _ *least.Problem, row, unit int32) []string {
-	u := &d.problem.units[row]
-	if len(u.gangs) == 0 {
-		return append(dst, d.c.tasks[u.ids[unit]].key)
-	}
-	for _, id := range d.gangs.rows[u.gangs[unit]].members {
+	for _, id := range d.unitTasks(row, unit) {
 		dst = append(dst, d.c.tasks[id].key)
 	}
 	return dst
@@ -269,19 +265,19 @@ func (d *decision) Keys(dst []string, _ *least.Problem, row, unit int32) []strin
 func (d *decision) tasksOf(dst []TaskID, a *least.Answer) []TaskID {
 	for i, taken := range a.Taken {
 		for k := range taken {
-			dst = d.unitTasks(dst, int32(i), k)
+			dst = append(dst, d.unitTasks(int32(i), k)...)
 		}
 	}
 	return dst
 }
 
-// unitTasks appends the tasks of a unit.
-func (d *decision) unitTasks(dst []TaskID, row, unit int32) []TaskID {
+// unitTasks returns the tasks of a unit, which are not to be changed.
+func (d *decision) unitTasks(row, unit int32) []TaskID {
 	u := &d.problem.units[row]
 	if len(u.gangs) == 0 {
-		return append(dst, u.ids[unit])
+		return u.ids[unit : unit+1]
 	}
-	return append(dst, d.gangs.rows[u.gangs[unit]].members...)
+	return d.gangs.rows[u.gangs[unit]].members
 }
 
 // Before reports whether a node is preferred to another one if all else is equal.

@@ -182,8 +182,7 @@ func (d *decision) countTaken(p *least.Problem) bool {
 	for _, whole := range [...]bool{true, false} { // of a gang that goes whole no member counts
 		for i := range p.Rows {
 			for k := int32(0); whole == (len(d.problem.units[i].gangs) > 0) && int64(k) < p.Rows[i].Count; k++ {
-				s.taken = d.unitTasks(s.taken[:0], int32(i), k)
-				if d.takeOut(s.taken) {
+				if d.takeOut(d.unitTasks(int32(i), k)) {
 					s.counts[i]++
 				}
 			}
@@ -390,7 +389,7 @@ func (d *decision) keepsLimits(ids []TaskID) bool {
 					n++
 				}
 			}
-			if int64(n) > gang.surplus && n < len(gang.members) {
+			if int64(n) > gang.surplus && (n != len(gang.members) || gang.rule != 0) {
 				return false
 			}
 		}

@@ -372,7 +372,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	d.p, d.c, d.tree, d.ask, d.now = p, c, tree, ask, now
 	d.own = eligible.WithinQueue(tree, ask.Queue, p.WithinQueue)
 	d.order.set(d)
-	d.predicate.d = d
+	d.predicate.d, d.giving.d = d, d
 	d.question.pose(c, ask, &d.member, now)
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {

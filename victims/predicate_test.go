@@ -101,6 +101,19 @@ func TestPredicate_WidensAndTrims(t *testing.T) {
 	require.LessOrEqual(t, len(calls), 5)
 }
 
+// TestPredicate_OptedOutIfOnlyThatDoes: the predicate insists on a victim that opted out, and one
+// that did not is no exchange for it.
+func TestPredicate_OptedOutIfOnlyThatDoes(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.task("a", "a", "n1", 2)
+	f.task("o", "a", "n1", 2, func(t *victims.Task) { t.OptedOut = true })
+	var calls []call
+	p := &victims.Planner{Options: victims.Options{Audit: true, Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "o") })}}
+	d := f.decide(p, f.ask("x", "b", 2))
+	require.Equal(t, []string{"o"}, keysOf(d))
+}
+
 // A node with room needs no victim, but the predicate is asked all the same.
 func TestPredicate_FitsOnTheNextNode(t *testing.T) {
 	f := giverAndTaker(t)
