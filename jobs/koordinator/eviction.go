@@ -23,7 +23,7 @@ const (
 type Eviction struct {
 	Task string // its key
 	// Text is for [LabelSoftEviction]: JSON with task, queue (its path), node, priority, job (if any),
-	// preemptor, causes, and way, if the caller said.
+	// preemptor, causes, and way: "delete", or "label" if the task's owner stops it.
 	//
 	// The preemptor has job, application (if any), queue, priority, and members: those for which the victim
 	// makes room on its node, in order. Causes are, in order: node, headroom (under the max of a queue), quota
@@ -44,7 +44,7 @@ type notice struct {
 	Job       string    `json:"job,omitempty"`
 	Preemptor preemptor `json:"preemptor"`
 	Causes    []string  `json:"causes"`
-	Way       string    `json:"way,omitempty"`
+	Way       string    `json:"way"`
 }
 
 type preemptor struct {
@@ -55,9 +55,13 @@ type preemptor struct {
 	Members     []string `json:"members,omitempty"`
 }
 
-// Evictions returns what to tell each victim of a plan, by key; way is that of [Options.Way], or "". The
-// victims must be in the cluster still. The cost is victims·placements.
-func Evictions(p *victims.Plan, c *victims.Cluster, way string) (all []Eviction) {
+// Evictions returns what to tell each victim of a plan. The victims must be in the cluster still. The cost is
+// victims·placements.
+func (o Options) Evictions(p *victims.Plan, c *victims.Cluster) (all []Eviction) {
+	way := "label"
+	if o.PodShouldBeDeletedWhenPreempted {
+		way = "delete"
+	}
 	for i := range p.Victims {
 		v := &p.Victims[i]
 		t := c.Task(v.Task)

@@ -93,15 +93,15 @@ func TestEviction_JSON(t *testing.T) {
 	c, p := evictionPlan(t)
 	for i, want := range []string{
 		`{"task":"g-0","queue":"root.a.1","node":"n1","priority":-1,"job":"g","preemptor":{"job":"j","application":"app-j",` +
-			`"queue":"root.b","priority":100,"members":["j-1","j-3"]},"causes":["node","job"]}`,
+			`"queue":"root.b","priority":100,"members":["j-1","j-3"]},"causes":["node","job"],"way":"label"}`,
 		`{"task":"g-1","queue":"root.a.1","node":"n2","priority":-1,"job":"g","preemptor":{"job":"j","application":"app-j",` +
-			`"queue":"root.b","priority":100},"causes":["job"]}`,
+			`"queue":"root.b","priority":100},"causes":["job"],"way":"label"}`,
 		`{"task":"h-2","queue":"root.a.1","node":"n2","priority":0,"job":"h","preemptor":{"job":"j","application":"app-j",` +
-			`"queue":"root.b","priority":100,"members":["j-2"]},"causes":["node","headroom","quota"]}`,
+			`"queue":"root.b","priority":100,"members":["j-2"]},"causes":["node","headroom","quota"],"way":"label"}`,
 		`{"task":"x","queue":"root.a.1","node":"n1","priority":7,"preemptor":{"job":"j","application":"app-j",` +
-			`"queue":"root.b","priority":100},"causes":["quota"]}`,
+			`"queue":"root.b","priority":100},"causes":["quota"],"way":"label"}`,
 	} {
-		require.Equal(t, want, koordinator.Evictions(p, c, "")[i].Text)
+		require.Equal(t, want, koordinator.Options{}.Evictions(p, c)[i].Text)
 	}
 }
 
@@ -123,8 +123,9 @@ func evictionHolds(t *rapid.T) {
 	for i := range p.Victims {
 		p.Victims[i].Key, p.Victims[i].Job = name.Draw(t, "task"), name.Draw(t, "its job")
 	}
-	way := rapid.SampledFrom([]string{"", "label", "delete"}).Draw(t, "way")
-	for i, e := range koordinator.Evictions(p, c, way) {
+	deleted := rapid.Bool().Draw(t, "deleted")
+	way := map[bool]string{false: "label", true: "delete"}[deleted]
+	for i, e := range (koordinator.Options{PodShouldBeDeletedWhenPreempted: deleted}).Evictions(p, c) {
 		var back struct {
 			Task, Job, Way string
 			Preemptor      struct {
@@ -154,13 +155,13 @@ func TestEviction_String(t *testing.T) {
 		"h-2 is preempted by job j of root.b (priority 100): room on node n2 for j-2; room under the max of a queue; room under the max of a quota",
 		"x is preempted by job j of root.b (priority 100): room under the max of a quota",
 	} {
-		require.Equal(t, want, koordinator.Evictions(p, c, "")[i].Why)
+		require.Equal(t, want, koordinator.Options{}.Evictions(p, c)[i].Why)
 	}
 }
 
-func ExampleEvictions() {
+func ExampleOptions_Evictions() {
 	cluster, plan := evictionPlan(check{})
-	for _, e := range koordinator.Evictions(plan, cluster, koordinator.Options{}.Way())[3:] {
+	for _, e := range (koordinator.Options{}).Evictions(plan, cluster)[3:] {
 		fmt.Printf("%s: %s\n%s\n", koordinator.LabelSoftEviction, e.Text, e.Why)
 	}
 	// Output:

@@ -8,9 +8,9 @@
 //		return quotas[a.Queue].Admit(dst, a) // a map of *ElasticQuota
 //	}
 //
-// Read the labels of all members with [Options.ParseJob] and put the [Intent] into the
-// [victims.Ask]. Once its plan is applied, delete each victim, or put the text of its
-// [Eviction] into [LabelSoftEviction], as [Options.Way] says.
+// Read the labels of all members with [Options.Read] and put the [Intent] into the
+// [victims.Ask]. Once its plan is applied, put the text of each victim's [Eviction] into
+// [LabelSoftEviction], or delete the victim with PodShouldBeDeletedWhenPreempted.
 package koordinator
 
 import (
@@ -20,17 +20,14 @@ import (
 	"github.com/go-preempt/preempt/internal/plain"
 )
 
-// The labels, with Koordinator's names. See DESIGN.md, Jobs: eviction.
+// LabelSoftEviction is the label that tells a victim who preempts it; see [Eviction].
+const LabelSoftEviction = "scheduling.koordinator.sh/soft-eviction"
+
+// The labels that are read, with Koordinator's names. See DESIGN.md, Jobs: eviction.
 const (
-	// LabelPreemptible says, "true" or "false", whether a member may be a
-	// victim of other jobs. All members of a job say the same.
-	LabelPreemptible = "quota.scheduling.koordinator.sh/preemptible"
-	// LabelCanPreempt says, "true" or "false", whether a member may preempt.
-	LabelCanPreempt = "quota.scheduling.koordinator.sh/can-preempt"
-	// LabelJob names the job that a task is a member of.
-	LabelJob = "pod-group.scheduling.sigs.k8s.io"
-	// LabelSoftEviction tells a victim who preempts it; see [Eviction].
-	LabelSoftEviction = "scheduling.koordinator.sh/soft-eviction"
+	labelPreemptible = "quota.scheduling.koordinator.sh/preemptible"
+	labelCanPreempt  = "quota.scheduling.koordinator.sh/can-preempt"
+	labelJob         = "pod-group.scheduling.sigs.k8s.io"
 )
 
 // policyName is what errors call the preemption policy.
@@ -38,7 +35,7 @@ const policyName = "preemptionPolicy"
 
 // A labelError is a value that means nothing.
 type labelError struct {
-	Member string // its key, if [Options.ParseJob] found the value
+	Member string // the key of a pod, or ""
 	Label  string // the name of a label, or preemptionPolicy
 	Text   string // the value as given
 	Want   string // what it should have been
@@ -63,34 +60,53 @@ type Options struct {
 	PodShouldBeDeletedWhenPreempted bool `json:"podShouldBeDeletedWhenPreempted"`
 }
 
-// Way returns how victims are stopped: "delete", or "label" if the task's owner stops it.
-func (o Options) Way() string {
-	if o.PodShouldBeDeletedWhenPreempted {
-		return "delete"
-	}
-	return "label"
+// A Pod is a task, or a member of a gang, with its labels.
+type Pod struct {
+	Key    string // for errors
+	Labels map[string]string
+	Policy string // preemptionPolicy, or ""
 }
 
-// Intent is what the labels of a member say.
+// An Intent is what labels say, for the fields of these names in [victims.Ask] and [victims.Task].
 type Intent struct {
-	Job         string // "" for none
-	Preemptible bool
-	MayPreempt  bool
+	Job            string // "" for none; of a gang it is the key of its ask
+	NonPreemptible bool
+	NeverPreempts  bool
 }
 
-// Parse reads the labels and the preemption policy of a member. A member may preempt if its policy is not Never
-// and LabelCanPreempt is not "false", or with DisableDefaultTriggerPreemption is "true".
+// Read returns what the labels of a pod say, or those of all pods of a job:
 //
-// Values other than exactly "true" and "false", and unknown policies, are errors, joined in the order of the
-// constants; the Intent is zero then.
-func (o Options) Parse(labels map[string]string, policy string) (Intent, error) {
-	return o.parse(&Labelled{Labels: labels, Policy: policy})
+//	quota.scheduling.koordinator.sh/preemptible  true or false: whether other jobs may stop it
+//	quota.scheduling.koordinator.sh/can-preempt  true or false: whether it may preempt, unless its policy is Never
+//	pod-group.scheduling.sigs.k8s.io             the job that it is a member of
+//
+// Other values and unknown policies are errors, those of one pod joined. Pods of a job must mean the same, else
+// the error names two. With an error the Intent is zero.
+func (o Options) Read(pods ...Pod) (Intent, error) {
+	if len(pods) == 0 {
+		pods = []Pod{{}}
+	}
+	first, err := o.read(&pods[0])
+	if err != nil {
+		return Intent{}, err
+	}
+	for i := range pods[1:] {
+		other := &pods[1+i]
+		intent, err := o.read(other)
+		if err != nil {
+			return Intent{}, err
+		}
+		if intent != first {
+			return Intent{}, mixed([2]*Pod{&pods[0], other}, [2]Intent{first, intent})
+		}
+	}
+	return first, nil
 }
 
-// parse is Parse for a member, whose key errors give.
-func (o Options) parse(m *Labelled) (Intent, error) {
-	preemptible, err1 := m.flag(LabelPreemptible, !o.DisableDefaultPreemptiable)
-	canPreempt, err2 := m.flag(LabelCanPreempt, !o.DisableDefaultTriggerPreemption)
+// read reads one pod.
+func (o Options) read(m *Pod) (Intent, error) {
+	preemptible, err1 := m.flag(labelPreemptible, !o.DisableDefaultPreemptiable)
+	canPreempt, err2 := m.flag(labelCanPreempt, !o.DisableDefaultTriggerPreemption)
 	var err3 error
 	switch m.Policy {
 	case "", "Never", "PreemptLowerPriority":
@@ -101,14 +117,14 @@ func (o Options) parse(m *Labelled) (Intent, error) {
 		return Intent{}, err
 	}
 	return Intent{
-		Job:         m.Labels[LabelJob],
-		Preemptible: preemptible,
-		MayPreempt:  canPreempt && m.Policy != "Never",
+		Job:            m.Labels[labelJob],
+		NonPreemptible: !preemptible,
+		NeverPreempts:  !canPreempt || m.Policy == "Never",
 	}, nil
 }
 
 // flag reads a label that is true or false, and what it is if absent.
-func (m *Labelled) flag(label string, absent bool) (bool, error) {
+func (m *Pod) flag(label string, absent bool) (bool, error) {
 	switch text, ok := m.Labels[label]; {
 	case !ok:
 		return absent, nil
@@ -134,50 +150,20 @@ func (e *mixedError) Error() string {
 		plain.Name(e.Members[0]), e.Texts[0], plain.Name(e.Members[1]), e.Texts[1])
 }
 
-// A Labelled is a member with its labels, as its pod carries them.
-type Labelled struct {
-	Key    string
-	Labels map[string]string
-	Policy string // preemptionPolicy, or ""
-}
-
-// ParseJob is [Options.Parse] for all members of a job, which must mean the same. The error of a difference
-// names two.
-func (o Options) ParseJob(members []Labelled) (Intent, error) {
-	if len(members) == 0 {
-		return o.Parse(nil, "")
-	}
-	first, err := o.parse(&members[0])
-	if err != nil {
-		return Intent{}, err
-	}
-	for i := range members[1:] {
-		other := &members[1+i]
-		intent, err := o.parse(other)
-		if err != nil {
-			return Intent{}, err
-		}
-		if intent != first {
-			return Intent{}, mixed([2]*Labelled{&members[0], other}, [2]Intent{first, intent})
-		}
-	}
-	return first, nil
-}
-
-// mixed tells two members apart by the first thing in which they differ.
-func mixed(members [2]*Labelled, intents [2]Intent) error {
-	a, b, x, y := members[0], members[1], intents[0], intents[1]
+// mixed tells two pods apart by the first thing in which they differ.
+func mixed(pods [2]*Pod, intents [2]Intent) error {
+	a, b, x, y := pods[0], pods[1], intents[0], intents[1]
 	e := &mixedError{Members: [2]string{a.Key, b.Key}}
 	switch {
 	case x.Job != y.Job:
-		e.Label = LabelJob
-	case x.Preemptible != y.Preemptible:
-		e.Label = LabelPreemptible
+		e.Label = labelJob
+	case x.NonPreemptible != y.NonPreemptible:
+		e.Label = labelPreemptible
 	case a.Policy != b.Policy && (a.Policy == "Never" || b.Policy == "Never"):
 		e.Label, e.Texts = policyName, [2]string{a.Policy, b.Policy}
 		return e
 	default:
-		e.Label = LabelCanPreempt
+		e.Label = labelCanPreempt
 	}
 	e.Texts = [2]string{a.Labels[e.Label], b.Labels[e.Label]}
 	return e

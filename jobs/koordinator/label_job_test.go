@@ -4,7 +4,6 @@ package koordinator_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,64 +21,64 @@ func labels(pairs ...string) map[string]string {
 }
 
 func TestLabels_Job(t *testing.T) {
-	const fixed, can, group = koordinator.LabelPreemptible, koordinator.LabelCanPreempt, koordinator.LabelJob
+	const fixed, can, group = labelPreemptible, labelCanPreempt, labelJob
 	for _, test := range []struct {
 		name    string
 		options koordinator.Options
-		members []koordinator.Labelled
+		members []koordinator.Pod
 		want    koordinator.Intent
 		err     string
 	}{
-		{name: "nobody", want: koordinator.Intent{Preemptible: true, MayPreempt: true}},
+		{name: "nobody", want: koordinator.Intent{}},
 		{
 			name:    "one",
-			members: []koordinator.Labelled{{Key: "a", Labels: labels(group, "j", fixed, "false")}},
-			want:    koordinator.Intent{Job: "j", MayPreempt: true},
+			members: []koordinator.Pod{{Key: "a", Labels: labels(group, "j", fixed, "false")}},
+			want:    koordinator.Intent{Job: "j", NonPreemptible: true},
 		},
 		{
 			name:    "silence and its meaning",
-			members: []koordinator.Labelled{{Key: "a"}, {Key: "b", Labels: labels(fixed, "true", can, "true"), Policy: "PreemptLowerPriority"}},
-			want:    koordinator.Intent{Preemptible: true, MayPreempt: true},
+			members: []koordinator.Pod{{Key: "a"}, {Key: "b", Labels: labels(fixed, "true", can, "true"), Policy: "PreemptLowerPriority"}},
+			want:    koordinator.Intent{},
 		},
 		{
 			name:    "two ways to say no",
-			members: []koordinator.Labelled{{Key: "a", Policy: "Never"}, {Key: "b", Labels: labels(can, "false")}},
-			want:    koordinator.Intent{Preemptible: true},
+			members: []koordinator.Pod{{Key: "a", Policy: "Never"}, {Key: "b", Labels: labels(can, "false")}},
+			want:    koordinator.Intent{NeverPreempts: true},
 		},
 		{
 			name:    "silence means no",
 			options: koordinator.Options{DisableDefaultPreemptiable: true},
-			members: []koordinator.Labelled{{Key: "a"}, {Key: "b", Labels: labels(fixed, "false")}},
-			want:    koordinator.Intent{MayPreempt: true},
+			members: []koordinator.Pod{{Key: "a"}, {Key: "b", Labels: labels(fixed, "false")}},
+			want:    koordinator.Intent{NonPreemptible: true},
 		},
 		{
 			name:    "preemptible",
-			members: []koordinator.Labelled{{Key: "a"}, {Key: "b", Labels: labels(fixed, "true")}, {Key: "c", Labels: labels(fixed, "false")}},
+			members: []koordinator.Pod{{Key: "a"}, {Key: "b", Labels: labels(fixed, "true")}, {Key: "c", Labels: labels(fixed, "false")}},
 			err:     `koordinator: quota.scheduling.koordinator.sh/preemptible: members of one job differ: a has "", c has "false"`,
 		},
 		{
 			name:    "can preempt",
-			members: []koordinator.Labelled{{Key: "a", Labels: labels(can, "true")}, {Key: "b", Labels: labels(can, "false")}},
+			members: []koordinator.Pod{{Key: "a", Labels: labels(can, "true")}, {Key: "b", Labels: labels(can, "false")}},
 			err:     `koordinator: quota.scheduling.koordinator.sh/can-preempt: members of one job differ: a has "true", b has "false"`,
 		},
 		{
 			name:    "policy",
-			members: []koordinator.Labelled{{Key: "a"}, {Key: "b", Policy: "Never"}},
+			members: []koordinator.Pod{{Key: "a"}, {Key: "b", Policy: "Never"}},
 			err:     `koordinator: preemptionPolicy: members of one job differ: a has "", b has "Never"`,
 		},
 		{
 			name:    "another job, before all else",
-			members: []koordinator.Labelled{{Key: "a", Labels: labels(group, "j")}, {Key: "b c", Labels: labels(group, "k", fixed, "false")}},
+			members: []koordinator.Pod{{Key: "a", Labels: labels(group, "j")}, {Key: "b c", Labels: labels(group, "k", fixed, "false")}},
 			err:     `koordinator: pod-group.scheduling.sigs.k8s.io: members of one job differ: a has "j", "b c" has "k"`,
 		},
 		{
 			name:    "a bad value",
-			members: []koordinator.Labelled{{Key: "a"}, {Key: "b", Labels: labels(fixed, "no")}},
+			members: []koordinator.Pod{{Key: "a"}, {Key: "b", Labels: labels(fixed, "no")}},
 			err:     `koordinator: member b: quota.scheduling.koordinator.sh/preemptible: bad value "no": want true or false`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := test.options.ParseJob(test.members)
+			got, err := test.options.Read(test.members...)
 			if test.err != "" {
 				require.EqualError(t, err, test.err)
 				require.Zero(t, got)
@@ -93,13 +92,13 @@ func TestLabels_Job(t *testing.T) {
 
 // Kinds of errors are told apart.
 func TestLabels_JobErrors(t *testing.T) {
-	_, err := koordinator.Options{}.ParseJob([]koordinator.Labelled{{Key: "a"}, {Key: "b", Labels: labels(koordinator.LabelPreemptible, "false")}})
+	_, err := koordinator.Options{}.Read(koordinator.Pod{Key: "a"}, koordinator.Pod{Key: "b", Labels: labels(labelPreemptible, "false")})
 	require.ErrorAs(t, err, new(*koordinator.MixedError))
 	var mixed *koordinator.MixedError
 	require.ErrorAs(t, err, &mixed)
 	require.Equal(t, [2]string{"a", "b"}, mixed.Members)
 
-	_, err = koordinator.Options{}.ParseJob([]koordinator.Labelled{{Key: "a", Labels: labels(koordinator.LabelPreemptible, "?")}})
+	_, err = koordinator.Options{}.Read(koordinator.Pod{Key: "a", Labels: labels(labelPreemptible, "?")})
 	require.ErrorAs(t, err, new(*koordinator.LabelError))
 }
 
@@ -114,16 +113,4 @@ func TestLabels_Arguments(t *testing.T) {
 	require.Equal(t, koordinator.Options{
 		DisableDefaultPreemptiable: true, DisableDefaultTriggerPreemption: true, PodShouldBeDeletedWhenPreempted: true,
 	}, o)
-	require.Equal(t, "delete", o.Way())
-	require.Equal(t, "label", koordinator.Options{}.Way())
-}
-
-func ExampleOptions_ParseJob() {
-	_, err := koordinator.Options{}.ParseJob([]koordinator.Labelled{
-		{Key: "train-0", Labels: map[string]string{koordinator.LabelJob: "train", koordinator.LabelPreemptible: "false"}},
-		{Key: "train-1", Labels: map[string]string{koordinator.LabelJob: "train"}},
-	})
-	fmt.Println(err)
-	// Output:
-	// koordinator: quota.scheduling.koordinator.sh/preemptible: members of one job differ: train-0 has "false", train-1 has ""
 }

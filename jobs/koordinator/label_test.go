@@ -11,6 +11,12 @@ import (
 	"github.com/go-preempt/preempt/jobs/koordinator"
 )
 
+const (
+	labelPreemptible = "quota.scheduling.koordinator.sh/preemptible"
+	labelCanPreempt  = "quota.scheduling.koordinator.sh/can-preempt"
+	labelJob         = "pod-group.scheduling.sigs.k8s.io"
+)
+
 // TestLabels has every value of either label, with silence as "-", against
 // every option and policy.
 func TestLabels(t *testing.T) {
@@ -20,33 +26,33 @@ func TestLabels(t *testing.T) {
 		policy                  string
 		want                    koordinator.Intent
 	}{
-		{"-", "-", false, "", koordinator.Intent{Preemptible: true, MayPreempt: true}},
-		{"-", "-", true, "", koordinator.Intent{}},
-		{"true", "true", false, "", koordinator.Intent{Preemptible: true, MayPreempt: true}},
-		{"true", "true", true, "", koordinator.Intent{Preemptible: true, MayPreempt: true}},
-		{"false", "false", false, "", koordinator.Intent{}},
-		{"false", "false", true, "", koordinator.Intent{}},
-		{"false", "-", false, "", koordinator.Intent{MayPreempt: true}},
-		{"-", "false", false, "", koordinator.Intent{Preemptible: true}},
-		{"true", "-", true, "", koordinator.Intent{Preemptible: true}},
-		{"-", "true", true, "", koordinator.Intent{MayPreempt: true}},
-		{"-", "-", false, "PreemptLowerPriority", koordinator.Intent{Preemptible: true, MayPreempt: true}},
-		{"-", "-", true, "PreemptLowerPriority", koordinator.Intent{}},
-		{"-", "true", true, "PreemptLowerPriority", koordinator.Intent{MayPreempt: true}},
-		{"-", "-", false, "Never", koordinator.Intent{Preemptible: true}},
-		{"-", "true", false, "Never", koordinator.Intent{Preemptible: true}},
-		{"true", "true", true, "Never", koordinator.Intent{Preemptible: true}},
+		{"-", "-", false, "", koordinator.Intent{}},
+		{"-", "-", true, "", koordinator.Intent{NonPreemptible: true, NeverPreempts: true}},
+		{"true", "true", false, "", koordinator.Intent{}},
+		{"true", "true", true, "", koordinator.Intent{}},
+		{"false", "false", false, "", koordinator.Intent{NonPreemptible: true, NeverPreempts: true}},
+		{"false", "false", true, "", koordinator.Intent{NonPreemptible: true, NeverPreempts: true}},
+		{"false", "-", false, "", koordinator.Intent{NonPreemptible: true}},
+		{"-", "false", false, "", koordinator.Intent{NeverPreempts: true}},
+		{"true", "-", true, "", koordinator.Intent{NeverPreempts: true}},
+		{"-", "true", true, "", koordinator.Intent{NonPreemptible: true}},
+		{"-", "-", false, "PreemptLowerPriority", koordinator.Intent{}},
+		{"-", "-", true, "PreemptLowerPriority", koordinator.Intent{NonPreemptible: true, NeverPreempts: true}},
+		{"-", "true", true, "PreemptLowerPriority", koordinator.Intent{NonPreemptible: true}},
+		{"-", "-", false, "Never", koordinator.Intent{NeverPreempts: true}},
+		{"-", "true", false, "Never", koordinator.Intent{NeverPreempts: true}},
+		{"true", "true", true, "Never", koordinator.Intent{NeverPreempts: true}},
 	} {
 		name := fmt.Sprintf("preemptible=%s can-preempt=%s need=%t policy=%s", test.preemptible, test.canPreempt, test.need, test.policy)
 		t.Run(name, func(t *testing.T) {
-			labels := map[string]string{"app": "x", "pod-group.scheduling.sigs.k8s.io": "j"}
+			labels := map[string]string{"app": "x", labelJob: "j"}
 			if test.preemptible != "-" {
-				labels["quota.scheduling.koordinator.sh/preemptible"] = test.preemptible
+				labels[labelPreemptible] = test.preemptible
 			}
 			if test.canPreempt != "-" {
-				labels["quota.scheduling.koordinator.sh/can-preempt"] = test.canPreempt
+				labels[labelCanPreempt] = test.canPreempt
 			}
-			got, err := koordinator.Options{DisableDefaultPreemptiable: test.need, DisableDefaultTriggerPreemption: test.need}.Parse(labels, test.policy)
+			got, err := koordinator.Options{DisableDefaultPreemptiable: test.need, DisableDefaultTriggerPreemption: test.need}.Read(koordinator.Pod{Labels: labels, Policy: test.policy})
 			require.NoError(t, err)
 			test.want.Job = "j"
 			require.Equal(t, test.want, got)
@@ -55,20 +61,20 @@ func TestLabels(t *testing.T) {
 }
 
 func TestLabels_None(t *testing.T) {
-	got, err := koordinator.Options{}.Parse(nil, "")
+	got, err := koordinator.Options{}.Read()
 	require.NoError(t, err)
-	require.Equal(t, koordinator.Intent{Preemptible: true, MayPreempt: true}, got)
+	require.Equal(t, koordinator.Intent{}, got)
 }
 
 // TestLabels_Options: either option is for its label only.
 func TestLabels_Options(t *testing.T) {
-	got, err := koordinator.Options{DisableDefaultPreemptiable: true}.Parse(nil, "")
+	got, err := koordinator.Options{DisableDefaultPreemptiable: true}.Read()
 	require.NoError(t, err)
-	require.Equal(t, koordinator.Intent{MayPreempt: true}, got)
+	require.Equal(t, koordinator.Intent{NonPreemptible: true}, got)
 
-	got, err = koordinator.Options{DisableDefaultTriggerPreemption: true}.Parse(nil, "")
+	got, err = koordinator.Options{DisableDefaultTriggerPreemption: true}.Read()
 	require.NoError(t, err)
-	require.Equal(t, koordinator.Intent{Preemptible: true}, got)
+	require.Equal(t, koordinator.Intent{NeverPreempts: true}, got)
 }
 
 func TestLabels_Mistakes(t *testing.T) {
@@ -86,9 +92,9 @@ func TestLabels_Mistakes(t *testing.T) {
 				`koordinator: preemptionPolicy: bad value "N\n": want Never, PreemptLowerPriority or nothing`,
 		},
 	} {
-		got, err := koordinator.Options{}.Parse(map[string]string{
-			koordinator.LabelPreemptible: test.preemptible, koordinator.LabelCanPreempt: test.canPreempt, koordinator.LabelJob: "j",
-		}, test.policy)
+		got, err := koordinator.Options{}.Read(koordinator.Pod{Policy: test.policy, Labels: map[string]string{
+			labelPreemptible: test.preemptible, labelCanPreempt: test.canPreempt, labelJob: "j",
+		}})
 		require.ErrorAs(t, err, new(*koordinator.LabelError))
 		require.EqualError(t, err, test.want)
 		require.Zero(t, got, "nothing is half read")
@@ -97,17 +103,16 @@ func TestLabels_Mistakes(t *testing.T) {
 	}
 }
 
-func ExampleOptions_Parse() {
-	labels := map[string]string{
-		koordinator.LabelJob:         "train",
-		koordinator.LabelPreemptible: "false",
+func ExampleOptions_Read() {
+	pods := []koordinator.Pod{
+		{Key: "train-0", Labels: map[string]string{"pod-group.scheduling.sigs.k8s.io": "train", "quota.scheduling.koordinator.sh/preemptible": "false"}},
+		{Key: "train-1", Labels: map[string]string{"pod-group.scheduling.sigs.k8s.io": "train"}},
 	}
-	fmt.Println(koordinator.Options{}.Parse(labels, ""))
-	fmt.Println(koordinator.Options{DisableDefaultTriggerPreemption: true}.Parse(labels, ""))
-	labels[koordinator.LabelCanPreempt] = "maybe"
-	fmt.Println(koordinator.Options{}.Parse(labels, ""))
+	intent, err := koordinator.Options{DisableDefaultTriggerPreemption: true}.Read(pods[0])
+	fmt.Printf("%+v %v\n", intent, err)
+	_, err = koordinator.Options{}.Read(pods...)
+	fmt.Println(err)
 	// Output:
-	// {train false true} <nil>
-	// {train false false} <nil>
-	// { false false} koordinator: quota.scheduling.koordinator.sh/can-preempt: bad value "maybe": want true or false
+	// {Job:train NonPreemptible:true NeverPreempts:true} <nil>
+	// koordinator: quota.scheduling.koordinator.sh/preemptible: members of one job differ: train-0 has "false", train-1 has ""
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/go-preempt/preempt/jobs/koordinator"
 )
 
-// drawLabelled draws the labels of a member: known ones with good and bad values,
+// drawPod draws the labels of a member: known ones with good and bad values,
 // others that mean nothing here, and a policy.
-func drawLabelled(t *rapid.T, key string) koordinator.Labelled {
-	m := koordinator.Labelled{Key: key, Labels: map[string]string{}}
-	for _, label := range []string{koordinator.LabelPreemptible, koordinator.LabelCanPreempt} {
+func drawPod(t *rapid.T, key string) koordinator.Pod {
+	m := koordinator.Pod{Key: key, Labels: map[string]string{}}
+	for _, label := range []string{labelPreemptible, labelCanPreempt} {
 		text := rapid.SampledFrom([]string{"-", "-", "true", "true", "false", "TRUE", "1", ""}).Draw(t, label)
 		if text != "-" {
 			m.Labels[label] = text
 		}
 	}
 	if name := rapid.SampledFrom([]string{"", "j", "k"}).Draw(t, "job"); name != "" {
-		m.Labels[koordinator.LabelJob] = name
+		m.Labels[labelJob] = name
 	}
 	m.Labels["app"] = rapid.SampledFrom([]string{"true", "false", "x"}).Draw(t, "other")
 	m.Policy = rapid.SampledFrom([]string{"", "", "Never", "PreemptLowerPriority", "never", "Always"}).Draw(t, "policy")
@@ -42,7 +42,7 @@ func FuzzLabels(f *testing.F) {
 }
 
 func labelsAreTwin(t *rapid.T) {
-	m := drawLabelled(t, "")
+	m := drawPod(t, "")
 	o := koordinator.Options{
 		DisableDefaultPreemptiable:      rapid.Bool().Draw(t, "silence is non-preemptible"),
 		DisableDefaultTriggerPreemption: rapid.Bool().Draw(t, "silence must not preempt"),
@@ -55,8 +55,8 @@ func labelsAreTwin(t *rapid.T) {
 		return fmt.Sprint(silence)
 	}
 	words := map[string]string{
-		koordinator.LabelPreemptible: said(koordinator.LabelPreemptible, !o.DisableDefaultPreemptiable),
-		koordinator.LabelCanPreempt:  said(koordinator.LabelCanPreempt, !o.DisableDefaultTriggerPreemption),
+		labelPreemptible: said(labelPreemptible, !o.DisableDefaultPreemptiable),
+		labelCanPreempt:  said(labelCanPreempt, !o.DisableDefaultTriggerPreemption),
 	}
 	wrong := map[string]string{}
 	for label, text := range words {
@@ -68,10 +68,10 @@ func labelsAreTwin(t *rapid.T) {
 		wrong["preemptionPolicy"] = m.Policy
 	}
 
-	got, err := o.Parse(m.Labels, m.Policy)
+	got, err := o.Read(m)
 	if len(wrong) > 0 {
 		require.ErrorAs(t, err, new(*koordinator.LabelError))
-		require.Equal(t, koordinator.Intent{}, got)
+		require.Zero(t, got)
 		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
 			var at *koordinator.LabelError
 			require.True(t, errors.As(e, &at))
@@ -83,10 +83,9 @@ func labelsAreTwin(t *rapid.T) {
 	}
 	require.NoError(t, err)
 	require.Equal(t, koordinator.Intent{
-		Job: m.Labels[koordinator.LabelJob], Preemptible: words[koordinator.LabelPreemptible] == "true",
-		MayPreempt: words[koordinator.LabelCanPreempt] == "true" && m.Policy != "Never",
+		Job: m.Labels[labelJob], NonPreemptible: words[labelPreemptible] == "false",
+		NeverPreempts: words[labelCanPreempt] == "false" || m.Policy == "Never",
 	}, got)
-	require.Equal(t, map[bool]string{false: "label", true: "delete"}[o.PodShouldBeDeletedWhenPreempted], o.Way())
 }
 
 // Members of a job must mean the same. In which order they come decides at most
@@ -100,10 +99,10 @@ func FuzzLabels_Job(f *testing.F) {
 
 func jobLabelsAgree(t *rapid.T) {
 	var o koordinator.Options
-	var members []koordinator.Labelled
+	var members []koordinator.Pod
 	for i := range rapid.IntRange(1, 3).Draw(t, "members") {
-		m := drawLabelled(t, fmt.Sprint("m", i))
-		for _, label := range []string{koordinator.LabelPreemptible, koordinator.LabelCanPreempt} { // good ones, mostly
+		m := drawPod(t, fmt.Sprint("m", i))
+		for _, label := range []string{labelPreemptible, labelCanPreempt} { // good ones, mostly
 			if text, ok := m.Labels[label]; ok && text != "true" && rapid.IntRange(0, 3).Draw(t, "good") > 0 {
 				m.Labels[label] = "true"
 			}
@@ -113,12 +112,12 @@ func jobLabelsAgree(t *rapid.T) {
 	meanings := map[koordinator.Intent]bool{}
 	bad := false
 	for _, m := range members {
-		intent, err := o.Parse(m.Labels, m.Policy)
+		intent, err := o.Read(m)
 		bad = bad || err != nil
 		meanings[intent] = true
 	}
-	got, err := o.ParseJob(members)
-	shuffled, err2 := o.ParseJob(rapid.Permutation(members).Draw(t, "order"))
+	got, err := o.Read(members...)
+	shuffled, err2 := o.Read(rapid.Permutation(members).Draw(t, "order")...)
 	require.Equal(t, got, shuffled)
 	require.Equal(t, err == nil, err2 == nil)
 	switch {
