@@ -4,15 +4,38 @@ package preempttest
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestCompare tests Compare of [victims.Planner]: a strict weak order, as in [TestOrder],
-// in which a set of victims never costs less than a part of it. Give ranks below zero,
-// too. The cost is O(n²).
-func TestCompare(compare func(a, b *victims.Cost) int, costs []victims.Cost) error {
+// kinds are the cost of nobody, and costs that differ from another in one thing each.
+func kinds() []victims.Cost {
+	first := victims.Cost{MaxRank: -3, MaxPriority: 7, Victims: 2, SumRanks: -6, SumPriorities: 9, Node: 1}
+	all := []victims.Cost{{}, first}
+	for _, change := range []func(c *victims.Cost){
+		func(c *victims.Cost) { c.OptedOut++ }, func(c *victims.Cost) { c.Overrun++ },
+		func(c *victims.Cost) { c.Originators++ }, func(c *victims.Cost) { c.MaxRank = 4 },
+		func(c *victims.Cost) { c.MaxRank-- }, func(c *victims.Cost) { c.MaxPriority = -1 },
+		func(c *victims.Cost) { c.Jobs++ }, func(c *victims.Cost) { c.Own = resources.WideOf(5) },
+		func(c *victims.Cost) { c.Preemptions++ }, func(c *victims.Cost) { c.Victims++ },
+		func(c *victims.Cost) { c.SumRanks = -20 }, func(c *victims.Cost) { c.SumPriorities = -9 },
+		func(c *victims.Cost) { c.Work = resources.WideOf(int64(time.Hour)) },
+		func(c *victims.Cost) { c.Excess = resources.Share{Amount: 1, Of: 10} },
+		func(c *victims.Cost) { c.NodePenalty++ }, func(c *victims.Cost) { c.Node++ },
+	} {
+		other := first
+		change(&other)
+		all = append(all, other)
+	}
+	return all
+}
+
+// testCompare: a strict weak order, in which a set of victims never costs less than a part of it.
+// The cost is O(n²).
+func testCompare(compare func(a, b *victims.Cost) int, costs []victims.Cost) error {
 	c := comparison[victims.Cost]{
 		what: "compare", compare: compare, inputs: costs,
 		clone: func(c *victims.Cost) victims.Cost { return *c },

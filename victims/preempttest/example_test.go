@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/preempttest"
 )
@@ -30,24 +29,23 @@ func ExampleTestOrder() {
 	// preempttest: order: not transitive: tasks[2] "c" against tasks[0] "a" is -1, tasks[0] "a" against tasks[1] "b" is -1, and tasks[2] "c" against tasks[1] "b" is 1
 }
 
-// The fewest victims first, and then as usual.
-func ExampleTestCompare() {
+// The fewest victims first, and then as usual. Sums of ranks are no order: they fall as victims
+// are added.
+func ExampleTest_compare() {
 	fewest := func(a, b *victims.Cost) int {
 		return cmp.Or(cmp.Compare(a.Victims, b.Victims), a.Compare(b))
 	}
-	err := preempttest.TestCompare(fewest, []victims.Cost{
-		{MaxRank: -3, MaxPriority: 7, Victims: 1, SumRanks: -3},
-		{MaxRank: -8, MaxPriority: 2, Victims: 2, SumRanks: -20, Work: resources.WideOf(int64(time.Hour))},
-		{OptedOut: 1, MaxRank: -8, MaxPriority: 2, Victims: 1, SumRanks: -8, Node: 1},
-	})
-	fmt.Println(err)
+	ranks := func(a, b *victims.Cost) int { return cmp.Compare(a.SumRanks, b.SumRanks) }
+	fmt.Println(preempttest.Test(&victims.Planner{Options: victims.Options{Compare: fewest}}, nil, now))
+	fmt.Println(preempttest.Test(&victims.Planner{Options: victims.Options{Compare: ranks}}, nil, now) != nil)
 	// Output:
 	// <nil>
+	// true
 }
 
 // A filter that counts is none: each node is asked about once, in an order that
 // is the planner's affair.
-func ExampleTestFilter() {
+func ExampleTest() {
 	c, err := small()
 	if err != nil {
 		fmt.Println(err)
@@ -58,14 +56,14 @@ func ExampleTestFilter() {
 		tries++
 		return tries <= 3 // "look at three nodes at most"
 	}
-	err = preempttest.TestFilter(filter, c, asks())
+	err = preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Filter: filter}}, asks(), now)
 	fmt.Println(err)
 	// Output:
 	// preempttest: filter: not the same answer when asked again: ask "y" on node "n1": true, and then false
 }
 
 // Who blocks a node must be on it.
-func ExampleTestBlockers() {
+func ExampleTest_blockers() {
 	c, err := small()
 	if err != nil {
 		fmt.Println(err)
@@ -75,14 +73,14 @@ func ExampleTestBlockers() {
 	blockers := func(dst []victims.TaskID, _ *victims.Question) []victims.TaskID {
 		return append(dst, holder)
 	}
-	fmt.Println(preempttest.TestBlockers(blockers, c, asks()))
+	fmt.Println(preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Blockers: blockers}}, asks(), now))
 	// Output:
 	// preempttest: blockers: names what is not on the node: 3: ask "x" on node "n1"
 }
 
 // A predicate that wants a task to stay can be refused everything by a search
 // that began with more victims. Such a task is for Exempt.
-func ExampleTestPredicate() {
+func ExampleTest_predicate() {
 	c, err := small()
 	if err != nil {
 		fmt.Println(err)
@@ -92,13 +90,13 @@ func ExampleTestPredicate() {
 	predicate := func(p *victims.Question) bool {
 		return !slices.Contains(p.Victims, stays)
 	}
-	fmt.Println(preempttest.TestPredicate(predicate, preempttest.Placings(c, asks())))
+	fmt.Println(preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Predicate: predicate}}, asks(), now))
 	// Output:
 	// preempttest: predicate: a part is accepted of what is refused: ask "x" on node 1 with victims [1] is refused, and not victims []
 }
 
 // A predicate for jobs, asked about the first member of a job.
-func ExampleTestPredicate_jobs() {
+func ExampleTest_gang() {
 	c, err := small()
 	if err != nil {
 		fmt.Println(err)
@@ -110,13 +108,13 @@ func ExampleTestPredicate_jobs() {
 	asked := func(p *victims.Question) bool {
 		return roomy(&victims.Question{Ask: &job, Node: p.Node, Victims: p.Victims})
 	}
-	fmt.Println(preempttest.TestPredicate(asked, preempttest.Placings(c, asks()[:1])))
+	fmt.Println(preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Predicate: asked}}, asks()[:1], now))
 	// Output:
 	// <nil>
 }
 
 // Protection for a minute from whenever it is asked about never ends.
-func ExampleTestExempt() {
+func ExampleTest_exempt() {
 	c, err := small()
 	if err != nil {
 		fmt.Println(err)
@@ -125,7 +123,7 @@ func ExampleTestExempt() {
 	exempt := func(e *victims.Question) (time.Time, bool) {
 		return e.Now.Add(time.Minute), true
 	}
-	err = preempttest.TestExempt(exempt, preempttest.Exemptions(c, asks(), now))
+	err = preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Exempt: exempt}}, asks(), now)
 	fmt.Println(err)
 	// Output:
 	// preempttest: exempt: not the end that was said: task "t0" and ask "x" at 2026-01-01 00:00:00 +0000 UTC: exempt until 2026-01-01 00:01:00 +0000 UTC, and at 2026-01-01 00:00:00.000000001 +0000 UTC exempt until 2026-01-01 00:01:00.000000001 +0000 UTC

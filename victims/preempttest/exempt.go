@@ -11,9 +11,9 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Exemptions returns the question at an instant for each ask and each running task, in
+// exemptions returns the question at an instant for each ask and each running task, in
 // this order.
-func Exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []*victims.Question) {
+func exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []*victims.Question) {
 	for i := range asks {
 		for id := range c.Tasks() {
 			if c.Task(id).State == victims.Running {
@@ -26,11 +26,10 @@ func Exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []*v
 	return all
 }
 
-// TestExempt tests Exempt of [victims.Options]: until the end that it names, zero for
-// never, a task is exempt with the same end. Once it is not exempt it is not exempt
-// again. Each question, with its Cluster set, is asked at its instant, around the ends,
-// and up to a month later.
-func TestExempt(exempt func(*victims.Question) (until time.Time, exempt bool), exemptions []*victims.Question) error {
+// testExempt asks each question at its instant, around the ends, and up to a month later: until the
+// end that was named, zero for never, a task is exempt with the same end. Once it is not exempt
+// it is not exempt again.
+func testExempt(exempt func(*victims.Question) (until time.Time, exempt bool), exemptions []*victims.Question) error {
 	for i := range exemptions {
 		x := course{exempt: exempt, e: exemptions[i]}
 		if err := x.test(); err != nil {

@@ -17,3 +17,14 @@ var (
 	ErrAgain      = errAgain
 	ErrEnd        = errEnd
 )
+
+// Tests of one function each.
+var (
+	TestFilter    = testFilter
+	TestExempt    = testExempt
+	TestBlockers  = testBlockers
+	TestPredicate = testPredicate
+	TestCompare   = testCompare
+	Exemptions    = exemptions
+	Placings      = placings
+)

@@ -11,10 +11,9 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestFilter tests Filter of [victims.Options] with each ask on each node: it answers
-// the same when asked again.
-func TestFilter(filter func(q *victims.Question) bool, c *victims.Cluster, asks []victims.Ask) error {
-	ask := func(a *victims.Ask, n victims.NodeID) bool { return filter(about(c, a, n)) }
+// testFilter asks about each ask on each node: a filter answers the same when asked again.
+func testFilter(filter func(q *victims.Question) bool, c *victims.Cluster, asks []victims.Ask, now time.Time) error {
+	ask := func(a *victims.Ask, n victims.NodeID) bool { return filter(about(c, a, n, now)) }
 	x := survey[bool]{cluster: c, ask: ask, equal: func(a, b bool) bool { return a == b }}
 	if err := x.test(asks); err != nil {
 		return fmt.Errorf("preempttest: filter: %w", err)
@@ -22,14 +21,13 @@ func TestFilter(filter func(q *victims.Question) bool, c *victims.Cluster, asks 
 	return nil
 }
 
-// TestBlockers tests Blockers of [victims.Options] with each ask on each node: it
-// appends, names tasks or grants of the node only, answers the same when asked again,
-// and keeps no memory.
-func TestBlockers(blockers func(dst []victims.TaskID, q *victims.Question) []victims.TaskID,
-	c *victims.Cluster, asks []victims.Ask) error {
+// testBlockers asks about each ask on each node: the function appends, names tasks or grants
+// of the node only, answers the same when asked again, and keeps no memory.
+func testBlockers(blockers func(dst []victims.TaskID, q *victims.Question) []victims.TaskID,
+	c *victims.Cluster, asks []victims.Ask, now time.Time) error {
 	var broken error
 	ask := func(a *victims.Ask, n victims.NodeID) []victims.TaskID {
-		named, err := appended(blockers, about(c, a, n))
+		named, err := appended(blockers, about(c, a, n, now))
 		if err == nil {
 			err = onNode(c, n, named)
 		}
@@ -69,8 +67,8 @@ func appended(blockers func([]victims.TaskID, *victims.Question) []victims.TaskI
 }
 
 // about returns the question about an ask on a node.
-func about(c *victims.Cluster, a *victims.Ask, n victims.NodeID) *victims.Question {
-	q := a.Question(c, time.Time{})
+func about(c *victims.Cluster, a *victims.Ask, n victims.NodeID, now time.Time) *victims.Question {
+	q := a.Question(c, now)
 	q.Node = n
 	return q
 }

@@ -23,8 +23,8 @@ func TestTestFilter_Sound(t *testing.T) {
 		"a node":     func(q *victims.Question) bool { return q.Node == 2 },
 		"a class":    func(q *victims.Question) bool { return q.Node == 1 || q.Member.Class > 0 },
 	} {
-		require.NoError(t, preempttest.TestFilter(f, cluster(t), asks()), name)
-		require.NoError(t, preempttest.TestFilter(f, cluster(t), nil), name)
+		require.NoError(t, preempttest.TestFilter(f, cluster(t), asks(), now), name)
+		require.NoError(t, preempttest.TestFilter(f, cluster(t), nil, now), name)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestTestFilter_Broken(t *testing.T) {
 		}, preempttest.ErrUnsteady, `and then`},
 	} {
 		calls, kept = 0, 0
-		err := preempttest.TestFilter(test.f, cluster(t), asks())
+		err := preempttest.TestFilter(test.f, cluster(t), asks(), now)
 		require.ErrorIs(t, err, test.want, test.name)
 		require.ErrorContains(t, err, "preempttest: filter: ", test.name)
 		require.ErrorContains(t, err, test.said, test.name)
@@ -55,7 +55,7 @@ func TestTestFilter_Broken(t *testing.T) {
 	c := cluster(t)
 	err := preempttest.TestFilter(func(*victims.Question) bool {
 		return c.SetState("t3", victims.Releasing) == nil
-	}, c, asks())
+	}, c, asks(), now)
 	require.ErrorIs(t, err, preempttest.ErrWrites)
 }
 
@@ -93,8 +93,8 @@ func TestTestBlockers_Sound(t *testing.T) {
 			return dst
 		},
 	} {
-		require.NoError(t, preempttest.TestBlockers(f, c, asks()), name)
-		require.NoError(t, preempttest.TestBlockers(f, c, nil), name)
+		require.NoError(t, preempttest.TestBlockers(f, c, asks(), now), name)
+		require.NoError(t, preempttest.TestBlockers(f, c, nil, now), name)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestTestBlockers_Broken(t *testing.T) {
 		}, preempttest.ErrWrites, `ask "x" on node "n1"`},
 	} {
 		calls, kept = 0, nil
-		err := preempttest.TestBlockers(test.f, c, asks())
+		err := preempttest.TestBlockers(test.f, c, asks(), now)
 		require.ErrorIs(t, err, test.want, test.name)
 		require.ErrorContains(t, err, "preempttest: blockers: ", test.name)
 		require.ErrorContains(t, err, test.said, test.name)

@@ -11,12 +11,12 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Placings returns for each ask and each node, in this order, the question whether the
+// placings returns for each ask and each node, in this order, the question whether the
 // ask may run there without all running tasks of the node.
-func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Question) {
+func placings(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []victims.Question) {
 	for i := range asks {
 		for n := range c.Nodes() {
-			q := *asks[i].Question(c, time.Time{})
+			q := *asks[i].Question(c, now)
 			q.Node, q.AfterVictims = n, true
 			for id := range c.TasksOn(n) {
 				if c.Task(id).State == victims.Running {
@@ -29,11 +29,10 @@ func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Question) {
 	return all
 }
 
-// TestPredicate tests Predicate of [victims.Planner]: the order of victims does not
-// matter, and it refuses every part of what it refuses. It is asked about all parts of up
-// to six victims; of more about all, all but one, each one and none. The cost is O(n³)
-// per question.
-func TestPredicate(predicate func(p *victims.Question) bool, placings []victims.Question) error {
+// testPredicate: the order of victims does not matter, and a predicate refuses every part of
+// what it refuses. It is asked about all parts of up to six victims; of more about all, all
+// but one, each one and none. The cost is O(n³) per question.
+func testPredicate(predicate func(p *victims.Question) bool, placings []victims.Question) error {
 	for i := range placings {
 		x := inquiry{predicate: predicate, q: &placings[i]}
 		if err := x.test(); err != nil {
@@ -131,7 +130,7 @@ func (x *inquiry) name(ids []victims.TaskID) string {
 	return fmt.Sprintf("ask %q on node %d with victims %v", x.q.Ask.Key, x.q.Node, ids)
 }
 
-// partsOf returns parts of a set; see [TestPredicate].
+// partsOf returns parts of a set; see testPredicate.
 func partsOf(all []victims.TaskID) (parts [][]victims.TaskID) {
 	const few = 6
 	if len(all) <= few {

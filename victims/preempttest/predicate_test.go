@@ -16,7 +16,7 @@ type predicate = func(p *victims.Question) bool
 
 func TestPlacings(t *testing.T) {
 	list := asks()
-	got := preempttest.Placings(cluster(t), list)
+	got := preempttest.Placings(cluster(t), list, now)
 	require.Len(t, got, 4)
 	for i, want := range []victims.Question{
 		{Ask: &list[0], Node: 1, Victims: []victims.TaskID{0, 1, 2}},
@@ -49,7 +49,7 @@ func TestTestPredicate_Sound(t *testing.T) {
 		},
 		"a high priority": func(p *victims.Question) bool { return p.Ask.Priority > 0 },
 	} {
-		require.NoError(t, preempttest.TestPredicate(f, preempttest.Placings(cluster(t), asks())), name)
+		require.NoError(t, preempttest.TestPredicate(f, preempttest.Placings(cluster(t), asks(), now)), name)
 		require.NoError(t, preempttest.TestPredicate(f, many()), name)
 		require.NoError(t, preempttest.TestPredicate(f, nil), name)
 	}
@@ -92,7 +92,7 @@ func TestTestPredicate_Broken(t *testing.T) {
 			return true
 		}, preempttest.ErrWrites, "with victims []"},
 	} {
-		for _, placings := range [][]victims.Question{preempttest.Placings(cluster(t), asks()), many()} {
+		for _, placings := range [][]victims.Question{preempttest.Placings(cluster(t), asks(), now), many()} {
 			calls, kept = 0, nil
 			err := preempttest.TestPredicate(test.f, placings)
 			require.ErrorIs(t, err, test.want, test.name)
