@@ -14,6 +14,7 @@ import (
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
@@ -84,7 +85,7 @@ func (c *jobCase) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	c.asked = &c.question
 	c.filter.caller, c.blocks, c.named.caller = p.Filter, &c.named, p.Blockers
 	c.gate.begin(c, p)
-	if err := p.Options.Check(); err != nil {
+	if err := lent.To(&p.Options).Check(); err != nil {
 		return err
 	}
 	if err := c.roster.check(c); err != nil {

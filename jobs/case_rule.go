@@ -141,7 +141,9 @@ func (r *rules) exempt(id victims.TaskID) bool {
 }
 
 // work returns the work that stopping a task loses: its time by its weight.
-func (r *rules) work(t *victims.Task) resources.Wide { return r.weights.Work(t.Size, t.Lost(r.now)) }
+func (r *rules) work(t *victims.Task) resources.Wide {
+	return r.weights.Work(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, r.now))
+}
 
 // levels returns what stopping a task costs, but for work and excess.
 func (r *rules) levels(t *victims.Task) cost.Levels {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/units"
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -298,7 +299,7 @@ func drawSums(t *rapid.T, name string) (s sums) {
 		rulebook.LevelVictims:  rapid.Int64Range(0, 2).Draw(t, name),
 		rulebook.LevelSumRanks: -rapid.Int64Range(0, 2).Draw(t, name),
 	}
-	s.work = resources.Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 2, math.MaxUint64}).Draw(t, name), rapid.SampledFrom([]uint64{1, 1, math.MaxInt64}).Draw(t, name))
+	s.work = resources.Wide(wide.Mul(rapid.SampledFrom([]uint64{0, 1, 2, math.MaxUint64}).Draw(t, name), rapid.SampledFrom([]uint64{1, 1, math.MaxInt64}).Draw(t, name)))
 	s.rank = s.rank.plus(rapid.SampledFrom([]int64{-1, 0, 1, math.MaxInt64, math.MinInt64}).Draw(t, name), 1)
 	return s
 }
@@ -309,7 +310,7 @@ func drawSums(t *rapid.T, name string) (s sums) {
 func TestSums_Laws(t *testing.T) { rapid.Check(t, sumsKeepLaws) }
 
 func sumsKeepLaws(t *rapid.T) {
-	order, most := rulebook.PlanOrder(), resources.WideOf(1).Lsh(64).Times(math.MaxUint64).Add(resources.WideOf(math.MaxInt64).Times(4))
+	order, most := rulebook.PlanOrder(), resources.Wide{Hi: math.MaxUint64}.Add(resources.Wide(wide.Mul(math.MaxInt64, 4)))
 	a, b, c := drawSums(t, "a"), drawSums(t, "b"), drawSums(t, "c")
 	plus := func(x, y sums) sums { return x.plus(&order, &y) }
 	require.Equal(t, plus(a, b), plus(b, a))
@@ -345,7 +346,7 @@ func TestSums_Add(t *testing.T) {
 		rulebook.LevelVictims: 2, rulebook.LevelSumRanks: -6,
 	}, s.levels)
 	require.Equal(t, resources.WideOf(10), s.work)
-	u.Work = resources.WideOf(math.MaxInt64).Times(math.MaxInt64)
+	u.Work = resources.Wide(wide.Mul(math.MaxInt64, math.MaxInt64))
 	s.add(&order, &u)
 	require.Equal(t, u.Work.Add(resources.WideOf(10)), s.work, "more than 64 bits")
 }

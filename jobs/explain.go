@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -29,7 +30,7 @@ func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.T
 		return p.lone.Explain(dst, ask, now)
 	}
 	*dst = victims.Explanation{Decision: dst.Decision}
-	if err := p.Check(); err != nil {
+	if err := lent.To(&p.Options).Check(); err != nil {
 		return err
 	}
 	d := &dst.Decision

@@ -46,7 +46,7 @@ func propertyExplainOfOneMember(t *rapid.T) {
 	if err := h.planner.Explain(&got, &h.job, c.Options.Now); err != nil {
 		t.Fatalf("%v\n%v", err, h.c)
 	}
-	if !h.cluster.Version().Equal(version) {
+	if h.cluster.Version() != version {
 		t.Fatalf("explaining has changed the cluster\n%v", h.c)
 	}
 	if diff := gocmp.Diff(relaxed(h.cluster, &ask, want.Relaxed), relaxed(h.cluster, &ask, got.Relaxed)); diff != "" {
@@ -156,7 +156,7 @@ func TestExplain_Gangs(t *testing.T) {
 		if err := h.planner.Explain(&e, &h.job, h.c.Options.Now); err != nil {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
-		if e.Decision.Describe(h.cluster) != h.d.Describe(h.cluster) || !h.cluster.Version().Equal(version) {
+		if e.Decision.Describe(h.cluster) != h.d.Describe(h.cluster) || h.cluster.Version() != version {
 			t.Fatalf("%s\nand explained\n%s%v", h.d.Describe(h.cluster), e.Decision.Describe(h.cluster), h.c)
 		}
 		if e.Decision.Outcome != victims.Refused {

@@ -164,7 +164,6 @@ type reported struct {
 		Counts      map[string]int
 		Wanted      int
 		DomainLacks map[string]string
-		Help        any
 	}
 }
 

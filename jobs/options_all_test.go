@@ -235,6 +235,9 @@ func TestOptions_HoldForAll(t *testing.T) {
 		"Steps", "Audit", "Observe", // which change no plan here
 	}
 	for f := range reflect.TypeFor[victims.Options]().Fields() {
+		if !f.IsExported() {
+			continue
+		}
 		test, ok := tests[f.Name]
 		require.NotEqual(t, ok, slices.Contains(elsewhere, f.Name), "%s has a test here or elsewhere", f.Name)
 		for _, way := range test.ways {

@@ -52,7 +52,7 @@ type Planner struct {
 // With Moves the answer has the cheapest stops, and then the cheapest moves, that were found. What would help a
 // refused ask is then anything.
 func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
-	if err := p.Check(); err != nil {
+	if err := lent.To(&p.Options).Check(); err != nil {
 		return err
 	}
 	err := p.stay(dst, ask, now)
@@ -463,7 +463,7 @@ func (d *decision) planned(dst *victims.Decision) {
 		for _, i := range d.tasksOf(u) {
 			v := d.c.TaskView(d.cands[i].id)
 			p.Victims = append(p.Victims, d.victim(u, i))
-			lost.Add(v.Size, v.Lost(d.rules.now))
+			lost.Add(v.Size, rulebook.Lost(v.Scheduled, v.Checkpoint, d.rules.now))
 		}
 	}
 	lost.Tell((*rulebook.Cost)(&p.Cost), d.tree.Schema())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
@@ -339,7 +340,7 @@ func (b *incumbent) offer(at, units []int32, total *cost.Total) {
 // compare compares the costs of two plans.
 func (c *jobCase) compare(a, b *victims.Cost) int {
 	if c.choice != nil {
-		return c.choice.CompareCosts(a, b)
+		return lent.To(c.choice).CompareCosts(a, b)
 	}
 	return a.Compare(b)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-preempt/preempt/internal/gangs"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -45,7 +46,7 @@ func (x *exchanger) partsOf(u int32) (v [numParts]int64) {
 	if x.types == 1 {
 		v[partExcess] = unit.Size.At(0)
 	}
-	v[partWork], _ = unit.Work.Rsh(x.cut).Int64()
+	v[partWork], _ = resources.Wide(wide.Uint128(unit.Work).Rsh(uint(x.cut))).Int64()
 	return v
 }
 
@@ -55,7 +56,7 @@ func (x *exchanger) layOut() {
 	x.cut = 0
 	for _, list := range [...][]int32{x.singles, x.wholly} {
 		for _, u := range list {
-			x.cut = max(x.cut, x.units[u].Work.Len()-workBits)
+			x.cut = max(x.cut, wide.Uint128(x.units[u].Work).Len()-workBits)
 		}
 	}
 	var most [numParts]uint64

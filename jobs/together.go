@@ -284,7 +284,7 @@ func (j *joiner) dearer(parts, others []jointPart) bool {
 	case b.Victims == 0:
 		return true
 	}
-	return j.p.CompareCosts(&a, &b) > 0
+	return lent.To(&j.p.Options).CompareCosts(&a, &b) > 0
 }
 
 // levelsOf sums up the costs of parts in the levels before the work. Victims of parts

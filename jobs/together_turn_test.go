@@ -129,7 +129,7 @@ func propertyNotDearer(t *rapid.T) {
 	if err := decideAll(&h.planner, b.got, asks, b.c.Options.Now); err != nil {
 		t.Fatalf("%v\n%v", err, b)
 	}
-	if !before.Equal(h.cluster.Version()) {
+	if before != h.cluster.Version() {
 		t.Fatalf("the cluster has changed\n%v", b)
 	}
 	a := victims.Auditor{Cluster: h.cluster, Options: h.planner.Options}

@@ -92,9 +92,9 @@ func (x *enforcement) reportVictims(dst *victims.Decision) {
 			c.Originators++
 		}
 		c.SumPriorities += int64(t.Priority)
-		c.Own = c.Own.AddTimes(uint64(t.Cost), 1)
-		c.Work = c.Work.Add(x.losses.Work(t.Size, t.Lost(x.now)))
-		x.losses.Add(t.Size, t.Lost(x.now))
+		c.Own = c.Own.Add(resources.WideOf(t.Cost))
+		c.Work = c.Work.Add(x.losses.Work(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, x.now)))
+		x.losses.Add(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, x.now))
 	}
 	c.Victims, c.Jobs = len(p.Victims), len(e.Jobs)
 	x.losses.Tell((*rulebook.Cost)(c), x.tree.Schema())

@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/internal/units"
 	"github.com/go-preempt/preempt/queue"
@@ -163,7 +164,7 @@ func (x *enforcement) total(dst *cost.Total, lifted []unit) {
 		t := x.c.TaskView(x.task(u.row).id)
 		levels := x.levelsOf(u.row, &t)
 		dst.Levels = costOrder.Join(&dst.Levels, n, &levels)
-		dst.Work = dst.Work.Add(x.losses.Work(t.Size, t.Lost(x.now)))
+		dst.Work = dst.Work.Add(x.losses.Work(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, x.now)))
 	}
 	dst.Excess = cost.Excess(x.finder.had, x.finder.problem.Wanted, x.c.Capacity())
 }
@@ -529,7 +530,7 @@ func (x *enforcement) addUnit(i int32, whole bool, chain []int32) {
 		}
 		levels := x.levelsOf(m, &t)
 		u.Levels = costOrder.Join(&u.Levels, n, &levels)
-		u.Work = u.Work.Add(x.losses.Work(t.Size, t.Lost(x.now)))
+		u.Work = u.Work.Add(x.losses.Work(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, x.now)))
 		for b := range x.uses(m) {
 			k.named[b]++
 			named = true

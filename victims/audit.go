@@ -378,8 +378,8 @@ func (x *court) cost() (c Cost) {
 		// By the exported method, which converts what is stored back to times:
 		// a wrong conversion would show as a wrong cost.
 		t := x.c.TaskView(id)
-		c.Work = c.Work.Add(x.losses.Work(t.Size, t.Lost(x.Now)))
-		x.losses.Add(t.Size, t.Lost(x.Now))
+		c.Work = c.Work.Add(x.losses.Work(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, x.Now)))
+		x.losses.Add(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, x.Now))
 	}
 	x.losses.Tell((*rulebook.Cost)(&c), x.c.Schema())
 	c.Overrun = x.overrun()

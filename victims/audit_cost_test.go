@@ -76,7 +76,7 @@ func TestAuditorCost_ByHand(t *testing.T) {
 	want := victims.Cost{
 		OptedOut: 1, Overrun: 1, Originators: 1, MaxRank: -1, MaxPriority: -1, Jobs: 1, Own: resources.WideOf(11),
 		Victims: 2, SumRanks: -5, SumPriorities: -5,
-		Excess: resources.Share{Amount: 1, Of: 16}, Work: resources.Wide{}.AddTimes(130, 187_500_000), NodePenalty: 7, Node: 1,
+		Excess: resources.Share{Amount: 1, Of: 16}, Work: resources.WideOf(130 * 187_500_000), NodePenalty: 7, Node: 1,
 	}
 	require.Zero(t, got.Compare(&want), "got %+v, want %+v", got, want)
 

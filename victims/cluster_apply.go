@@ -354,9 +354,6 @@ type Version struct {
 // by its place in memory, so that it must not be empty.
 type line struct{ _ byte }
 
-// Equal reports whether both are the same.
-func (v Version) Equal(w Version) bool { return v == w }
-
 // String returns a number that grows with changes.
 func (v Version) String() string { return strconv.FormatUint(v.number, 10) }
 

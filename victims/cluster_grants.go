@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/invalid"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -160,7 +161,7 @@ func (c *Cluster) Start(ask string, now time.Time) error {
 	if !ok {
 		return fmt.Errorf("victims: start of %q: it holds no grant: %w", ask, ErrUnknown)
 	}
-	ns, ok := nanos(now)
+	ns, ok := rulebook.Nanos(now)
 	if !ok {
 		return fmt.Errorf("victims: start of %q: %v: %w", ask, now, invalid.Range)
 	}
@@ -187,7 +188,7 @@ func (c *Cluster) startAll(ask int32, now int64) {
 // StartReady starts every ask and job that can, the oldest grants first, and returns the keys of their tasks.
 // It starts only those of which may, if not nil, accepts each. It ignores if nodes are schedulable.
 func (c *Cluster) StartReady(now time.Time, may func(*Task) bool) (started []string, err error) {
-	ns, ok := nanos(now)
+	ns, ok := rulebook.Nanos(now)
 	if !ok {
 		return nil, fmt.Errorf("victims: start at %v: %w", now, invalid.Range)
 	}
@@ -286,7 +287,7 @@ func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 // linear in grants.
 func (c *Cluster) Refuse(victim string, until time.Time) (asks []string, err error) {
 	err = c.edit(victim, func(id TaskID) error {
-		if _, ok := nanos(until); !ok {
+		if _, ok := rulebook.Nanos(until); !ok {
 			return fmt.Errorf("refused until %v: %w", until, invalid.Range)
 		}
 		if c.tasks[id].state == Releasing {

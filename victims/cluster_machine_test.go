@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -182,7 +183,7 @@ func (x *clusterMachine) checkGetters(t *rapid.T) {
 			t.Fatalf("row %d is %v, and %q on %d, %v, %d, %q, %d", id, task,
 				c.Key(id), c.NodeOf(id), c.State(id), c.Tag(id), c.Job(id), c.costOf(id))
 		}
-		if got, want := c.lost(id, leapDay.UnixNano()), task.Lost(leapDay); got != want {
+		if got, want := c.lost(id, leapDay.UnixNano()), rulebook.Lost(task.Scheduled, task.Checkpoint, leapDay); got != want {
 			t.Fatalf("row %d loses %d, want %d", id, got, want)
 		}
 		jobs[task.Job]++

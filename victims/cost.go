@@ -13,6 +13,7 @@ import (
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -90,12 +91,13 @@ func (c *Cost) lostAmount() string {
 	}
 	const second, hour = uint64(time.Second), uint64(time.Hour)
 	per, unit := hour, "hours"
-	if few := c.LostAmount.Div(hour / 10 * uint64(base)); few == (resources.Wide{}) && c.LostAmount != few {
+	if few, _ := wide.Uint128(c.LostAmount).DivMod(hour / 10 * uint64(base)); few.IsZero() && !wide.Uint128(c.LostAmount).IsZero() {
 		per, unit = second, "seconds"
 	}
 	// In thousandths, rounded.
 	part := per / 1000 * uint64(base)
-	n, ok := c.LostAmount.Add(resources.WideOf(int64(part / 2))).Div(part).Int64()
+	parts, _ := wide.Uint128(c.LostAmount).AddSat(wide.Of(part / 2)).DivMod(part)
+	n, ok := resources.Wide(parts).Int64()
 	if !ok {
 		return "centuries of " + plain.Name(c.LostType)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -35,7 +36,7 @@ var costLadder = func() (ladder []costRung) {
 	step("excess", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 1000} })
 	step("excess as a share", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 999} })
 	step("work", func(c *Cost) { c.Work = resources.WideOf(1) })
-	step("work beyond 64 bits", func(c *Cost) { c.Work = resources.WideOf(1).Lsh(64) })
+	step("work beyond 64 bits", func(c *Cost) { c.Work = resources.Wide{Hi: 1} })
 	step("sum of priorities", func(c *Cost) { c.SumPriorities = -8 })
 	step("sum of ranks", func(c *Cost) { c.SumRanks = -8 })
 	step("number of victims", func(c *Cost) { c.Victims, c.SumRanks = 2, -18 })
@@ -129,8 +130,8 @@ func TestCostString(t *testing.T) {
 			Cost{
 				OptedOut: 1, Overrun: 8, Originators: 2, MaxRank: -3, MaxPriority: 4, Jobs: 5,
 				Own: resources.WideOf(math.MaxInt64).Add(resources.WideOf(math.MaxInt64)).Add(resources.WideOf(2)), Victims: 6,
-				SumRanks: -7, Excess: resources.Share{Amount: 3, Of: 12}, Work: resources.WideOf(int64(10 * time.Minute)).Times(250_000_000), Node: 11,
-				LostTime: 10 * time.Minute, LostType: "gpu", LostAmount: resources.WideOf(int64(10 * time.Minute)).Times(3),
+				SumRanks: -7, Excess: resources.Share{Amount: 3, Of: 12}, Work: resources.Wide(wide.Mul(uint64(10*time.Minute), 250_000_000)), Node: 11,
+				LostTime: 10 * time.Minute, LostType: "gpu", LostAmount: resources.WideOf(int64(30 * time.Minute)),
 			},
 			"1 opted out, 8 beyond soft budgets, 2 originators, highest rank -3, highest priority 4, 5 jobs stopped, " +
 				"own cost 18446744073709551616, 6 victims, ranks sum up to -7, 10m of work lost, 0.5 gpu-hours, 25% of the cluster freed beyond need",
@@ -168,7 +169,7 @@ func TestWork(t *testing.T) {
 
 // TestCostLost is what a cost says of work: the time, and amounts by time in a unit of its type.
 func TestCostLost(t *testing.T) {
-	amounts := func(n int64, d time.Duration) resources.Wide { return resources.WideOf(n).Times(uint64(d)) }
+	amounts := func(n int64, d time.Duration) resources.Wide { return resources.Wide(wide.Mul(uint64(n), uint64(d))) }
 	for _, tt := range []struct {
 		cost Cost
 		want string
@@ -183,7 +184,7 @@ func TestCostLost(t *testing.T) {
 		{Cost{LostTime: 1, LostType: "gpu", LostAmount: amounts(1, 90*time.Second)}, "1ns of work lost, 90 gpu-seconds"},
 		{Cost{LostTime: 1, LostType: "cpu", LostAmount: amounts(12_345, time.Hour)}, "1ns of work lost, 12.3 cpu-hours"},
 		{Cost{LostTime: 1, LostType: "memory", LostAmount: amounts(3<<29, time.Hour)}, "1ns of work lost, 1.5Gi memory-hours"},
-		{Cost{LostTime: 1, LostType: "gpu", LostAmount: resources.WideOf(1).Lsh(127)}, "1ns of work lost, centuries of gpu"},
+		{Cost{LostTime: 1, LostType: "gpu", LostAmount: resources.Wide{Hi: 1 << 63}}, "1ns of work lost, centuries of gpu"},
 	} {
 		if tt.cost.Victims = 1; !strings.HasSuffix(", "+tt.cost.String(), ", "+tt.want) {
 			t.Errorf("%q, want %q", tt.cost.String(), tt.want)
@@ -219,7 +220,7 @@ func FuzzWorkIsExact(f *testing.F) {
 // TestWorkOfAll shows that the longest work of as many tasks as a cluster can
 // have stays in range: doubling the longest 31 times makes it larger each time.
 func TestWorkOfAll(t *testing.T) {
-	w := resources.Wide{}.AddTimes(math.MaxUint64, 1)
+	w := resources.Wide{Lo: math.MaxUint64}
 	for i := range 31 {
 		if next := w.Add(w); next.Compare(w) <= 0 {
 			t.Fatalf("wrapped at 2^%d tasks", i+1)

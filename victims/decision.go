@@ -87,25 +87,6 @@ type Task struct {
 	Budgets []string
 }
 
-// Lost returns the running time that stopping the task loses, in nanoseconds: since it was scheduled or saved;
-// 0 if unknown or in the future.
-func (t *Task) Lost(now time.Time) uint64 {
-	since := t.Scheduled
-	if t.Checkpoint.After(since) {
-		since = t.Checkpoint
-	}
-	if t.Scheduled.IsZero() || since.After(now) {
-		return 0
-	}
-	from, held := nanos(since)
-	to, ok := nanos(now)
-	if !held || !ok {
-		return uint64(now.Sub(since)) // which saturates
-	}
-	// The difference of two int64 fits uint64, wherever zero lies.
-	return uint64(to) - uint64(from)
-}
-
 // A Node is a place where tasks run.
 type Node struct {
 	Name          string

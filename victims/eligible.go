@@ -38,7 +38,7 @@ type eligibility struct {
 func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 	e.c, e.exempts, e.keeps, e.asked = d.c, d.p.Exempt, d.p.keeps, &d.question
 	e.now, e.horizon = d.now, d.now
-	e.ns, _ = nanos(d.now)
+	e.ns, _ = rulebook.Nanos(d.now)
 	e.weights.Set(d.c.total)
 	e.least.Set(d.c.tree)
 	e.counted = d.p.countsPreemptions()

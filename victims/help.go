@@ -105,8 +105,8 @@ type helpReport struct {
 	MoreVictims bool     `json:"moreVictims,omitempty"`
 }
 
-// Report returns it for encoding/json.
-func (h *Help) Report(c *Cluster) any {
+// report returns it for encoding/json.
+func (h *Help) report(c *Cluster) any {
 	paths := func(queues []queue.ID) (names []string) {
 		for _, q := range queues {
 			names = append(names, c.tree.Path(q))

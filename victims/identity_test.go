@@ -197,7 +197,7 @@ func TestVersion(t *testing.T) {
 	c := tableCluster(t)
 	v := c.Version()
 	require.NotEqual(t, Version{}, v)
-	require.True(t, v.Equal(c.Version()))
+	require.Equal(t, v, c.Version())
 	require.Equal(t, "10", v.String())
 	require.NoError(t, c.Start("grant", time.Unix(5, 0)))
 	require.Equal(t, "11", c.Version().String())

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/invalid"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -188,7 +189,7 @@ func (x *index) checkSize(v resources.Vector) error {
 // stamp returns a time as nanoseconds since 1970 with the flag for it, and
 // neither for the zero time.
 func stamp(t time.Time, f flags) (int64, flags, error) {
-	ns, ok := nanos(t)
+	ns, ok := rulebook.Nanos(t)
 	switch {
 	// Zero in the years of int64 is a time like any other, and only the zero
 	// Time is none.
@@ -198,18 +199,6 @@ func stamp(t time.Time, f flags) (int64, flags, error) {
 		return 0, 0, nil
 	}
 	return 0, 0, fmt.Errorf("time %v: %w", t, invalid.Range)
-}
-
-// nanos returns t as nanoseconds since 1970, if it is in the range of
-// int64: from the year 1678 to 2262. The zero time is not.
-func nanos(t time.Time) (int64, bool) {
-	// UnixNano says nothing of a time beyond its range, so the range is asked
-	// of whole seconds first, with one to spare at both ends.
-	const most = math.MaxInt64/int64(time.Second) - 1
-	if s := t.Unix(); s < -most || s > most {
-		return 0, false
-	}
-	return t.UnixNano(), true
 }
 
 // checkAsk reports what is wrong with an ask.
@@ -227,7 +216,7 @@ func (x *index) checkAsk(ask *Ask, now time.Time) error {
 	if err := x.checkLeaf(ask.Queue); err != nil {
 		return err
 	}
-	if _, ok := nanos(now); !ok {
+	if _, ok := rulebook.Nanos(now); !ok {
 		return fmt.Errorf("now %v: %w", now, invalid.Range)
 	}
 	if _, _, err := stamp(ask.PendingSince, 0); err != nil {

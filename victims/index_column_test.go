@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/rulebook"
 )
 
 // TestColumn holds a column to a map, and to having no memory while it is zero.
@@ -55,7 +57,7 @@ func TestLost(t *testing.T) {
 		{"longer than a Duration", at(-9e10), never, 1<<63 - 1},
 	} {
 		task := Task{Scheduled: tt.scheduled, Checkpoint: tt.checkpoint}
-		if got := task.Lost(at(100)); got != uint64(tt.want) {
+		if got := rulebook.Lost(task.Scheduled, task.Checkpoint, at(100)); got != uint64(tt.want) {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -241,7 +242,7 @@ func (x *taskTable) setColumns(id TaskID, t *Task) {
 	x.classes.set(row, room, t.Class)
 	x.budgetSet.set(row, room, x.acquireBudgets(t.Budgets))
 	// The flag tells the zero value from a checkpoint at the epoch.
-	ns, _ := nanos(t.Checkpoint)
+	ns, _ := rulebook.Nanos(t.Checkpoint)
 	x.checkpoint.set(row, room, ns)
 	x.told.set(row, room, 0)
 	x.refuse(id, toldAt(t.RefusedUntil))
@@ -261,7 +262,7 @@ func toldAt(at time.Time) uint64 {
 	if at.IsZero() {
 		return 0
 	}
-	ns, _ := nanos(at)
+	ns, _ := rulebook.Nanos(at)
 	return uint64(ns) + 1<<63
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -103,6 +104,6 @@ func TestTask_Lost(t *testing.T) {
 		{"and now is", first, last.AddDate(1000, 0, 0), 1<<63 - 1},
 	} {
 		task := victims.Task{Scheduled: test.scheduled}
-		require.Equal(t, test.want, task.Lost(test.now), test.name)
+		require.Equal(t, test.want, rulebook.Lost(task.Scheduled, task.Checkpoint, test.now), test.name)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -69,10 +70,10 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	// amounts together. So each loses at least as much as such a task.
 	count := d.best.Total.Levels[rulebook.LevelVictims]
 	time := d.leastTime(sums, count)
-	if one := d.leastWeightIn(sums, d.best.bestType); time.Times(one).Compare(d.best.Total.Work) > 0 {
+	if one := d.leastWeightIn(sums, d.best.bestType); time.MulSat(one).Cmp(wide.Uint128(d.best.Total.Work)) > 0 {
 		return true // mostly
 	}
-	c := time.Times(d.leastWeight(sums)).Compare(d.best.Total.Work)
+	c := time.MulSat(d.leastWeight(sums)).Cmp(wide.Uint128(d.best.Total.Work))
 	if c == 0 && d.freesAsMuchOfAny(n, count, sums) {
 		return !d.c.comesBefore(n, d.best.node())
 	}
@@ -201,8 +202,8 @@ func (d *decision) beatenAlong(n NodeID, rank int64) bool {
 				return false
 			}
 		case rulebook.LevelWork:
-			work := d.leastTime(sums, count).Times(d.leastWeight(sums))
-			least = int64(work.Compare(d.best.Total.Work))
+			work := d.leastTime(sums, count).MulSat(d.leastWeight(sums))
+			least = int64(work.Cmp(wide.Uint128(d.best.Total.Work)))
 		default:
 			most = l[what] // and none may be enough
 		}
@@ -263,7 +264,7 @@ func (d *decision) lanesTell(n NodeID, count int64) bool {
 			if d.without.Rule == "" && d.lawful.keeps(digest, j, l.priority) {
 				continue
 			}
-			work, among := resources.Wide{}.AddTimes(d.search.Since(digest.times[j]), weight), false
+			work, among := resources.Wide(wide.Mul(d.search.Since(digest.times[j]), weight)), false
 			if alone {
 				if c := d.search.Compare(work, size, short); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
 					return false
@@ -291,13 +292,13 @@ func reaches(count, amount, short int64) bool {
 }
 
 // leastTime returns the time that so many victims on a node lose at least.
-func (d *decision) leastTime(sums digestRow, count int64) (time resources.Wide) {
+func (d *decision) leastTime(sums digestRow, count int64) (time wide.Uint128) {
 	latest := sums.of.latest[int(sums.row)*numLatest:][:numLatest]
 	for _, start := range latest[:min(count, numLatest)] {
-		time = time.AddTimes(d.search.Since(start), 1)
+		time = time.AddSat(wide.Of(d.search.Since(start)))
 	}
 	if count > numLatest {
-		time = time.AddTimes(d.search.Since(latest[numLatest-1]), uint64(count-numLatest))
+		time = time.AddSat(wide.Mul(d.search.Since(latest[numLatest-1]), uint64(count-numLatest)))
 	}
 	return time
 }

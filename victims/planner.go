@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
@@ -22,6 +23,8 @@ import (
 // Options are what planners and auditors go by. The zero value is the default. Functions must depend on their
 // arguments only, and must not keep or change these.
 type Options struct {
+	optionsSide
+
 	// WithinQueue lets lower tasks of the own queue, or branch, make room if there is no other plan:
 	// [queue.Met] or [queue.Branch]. With ByPriority they always may, and it says what law 2 means. A word of
 	// the queues comes first.
@@ -122,8 +125,8 @@ func (o *Options) countsPreemptions() bool {
 	return o.Compare != nil || rulebook.LevelPreemptions.CountsIn(o.Levels)
 }
 
-// CompareCosts is negative if a is cheaper than b.
-func (o *Options) CompareCosts(a, b *Cost) int {
+// compareCosts is negative if a is cheaper than b.
+func (o *Options) compareCosts(a, b *Cost) int {
 	if o.Compare != nil {
 		return o.Compare(a, b)
 	}
@@ -142,8 +145,8 @@ const (
 	MovesAny      Moves = "any"      // for others, too, by plans that only move, or stop tasks of the own queue by WithinQueue
 )
 
-// Check returns an error for unknown words and a level twice.
-func (o *Options) Check() error {
+// check returns an error for unknown words and a level twice.
+func (o *Options) check() error {
 	if err := levels(o.Levels).check(); err != nil {
 		return err
 	}
@@ -160,6 +163,18 @@ func (o *Options) Check() error {
 	}
 	return nil
 }
+
+// optionsSide is what [Options] lend to planners of other packages, as lent.To(o).
+type optionsSide = lent.Side[*choosing]
+
+// A choosing is options as planners of other packages see them, which call its methods.
+//
+//lint:ignore U1000 by lent.To
+type choosing Options
+
+func (*choosing) For(o *Options) *choosing      { return (*choosing)(o) }
+func (o *choosing) Check() error                { return (*Options)(o).check() }
+func (o *choosing) CompareCosts(a, b *Cost) int { return (*Options)(o).compareCosts(a, b) }
 
 // A Question is what functions of [Options] are asked. Do not keep it; change only Until.
 type Question struct {
@@ -359,7 +374,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	if err := c.checkAsk(ask, now); err != nil {
 		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}
-	if err := p.Options.Check(); err != nil {
+	if err := p.Options.check(); err != nil {
 		return err
 	}
 	if p.Moves != "" {

@@ -222,9 +222,6 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 	return r
 }
 
-// Report returns it for encoding/json.
-func (v *Victim) Report(s *resources.Schema) any { return v.report(s) }
-
 func (v *Victim) report(s *resources.Schema) victimReport {
 	return victimReport{
 		Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.Place,
@@ -237,7 +234,7 @@ func (v *Victim) report(s *resources.Schema) victimReport {
 func (r *Refusal) report(c *Cluster, ofGang bool) *refusalReport {
 	f := &refusalReport{
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
-		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.Report(c),
+		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.report(c),
 		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
 		Proven: r.Proven, Steps: r.Steps, NoneCounts: r.NoneCounts, ProtectedBy: r.ProtectedBy.report(c), Cause: r.Root.report(c),
 	}

@@ -16,7 +16,7 @@ func (x *Copy) Of(c *victims.Cluster) *victims.Cluster {
 	if x.cluster == nil {
 		x.cluster = new(victims.Cluster)
 	}
-	if !x.cluster.Version().Equal(c.Version()) {
+	if x.cluster.Version() != c.Version() {
 		x.cluster.CopyFrom(c)
 	}
 	return x.cluster

@@ -305,7 +305,7 @@ func (x *Loss) Levels() cost.Levels {
 	}
 	l[rulebook.LevelPreemptions] = x.Preemptions
 	if x.Cost > 0 {
-		l[rulebook.LevelOwn], l[rulebook.LevelOwnLow] = resources.WideOf(x.Cost).Halves()
+		l[rulebook.LevelOwn], l[rulebook.LevelOwnLow] = x.Cost>>32, x.Cost&(1<<32-1)
 	}
 	return l
 }

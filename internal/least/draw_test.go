@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -278,8 +279,8 @@ func (c *cast) rows(x *node, n, from int) {
 			}
 		case kind < 4:
 			for range r.Count {
-				r.Works = append(r.Works, resources.Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(c.T, "time"),
-					rapid.SampledFrom([]uint64{1, 1, 1, 2, 1 << 58}).Draw(c.T, "weight")))
+				r.Works = append(r.Works, resources.Wide(wide.Mul(rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(c.T, "time"),
+					rapid.SampledFrom([]uint64{1, 1, 1, 2, 1 << 58}).Draw(c.T, "weight"))))
 			}
 			if alike {
 				r.Works = slices.Repeat(r.Works[:1], len(r.Works))

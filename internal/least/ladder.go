@@ -429,8 +429,8 @@ func (s *Search) pricedWork(quarters int64) (least resources.Wide) {
 	open := uint64(l.weigh(s.prices.even))
 	best := s.Best.Total.Work
 	// In 128 bits nothing would be left to multiply with: the lowest bits play no part.
-	cut := max(best.Len()-pricedBits, 0)
-	all, _ := best.Rsh(cut).Int64()
+	cut := max(wide.Uint128(best).Len()-pricedBits, 0)
+	all, _ := shifted(best, cut)
 	all = all * quarters / 4
 	if open == 0 || all == 0 {
 		return least
@@ -442,7 +442,7 @@ func (s *Search) pricedWork(quarters int64) (least resources.Wide) {
 		gives := int64(quo) + 1 // rounded up
 		r := &l.p.Rows[i]
 		for unit := range r.Count {
-			lost, ok := s.Work(r, unit).Rsh(cut).Int64()
+			lost, ok := shifted(s.Work(r, unit), cut)
 			if !ok || lost >= gives {
 				break // those after it lose more
 			}
@@ -452,7 +452,12 @@ func (s *Search) pricedWork(quarters int64) (least resources.Wide) {
 			left -= gives - lost
 		}
 	}
-	return least.AddTimes(uint64(left), 1).Lsh(cut)
+	return resources.Wide(wide.Uint128(least).AddSat(wide.Of(uint64(left))).Lsh(uint(cut)))
+}
+
+// shifted returns work without its lowest bits, and false if it is beyond int64.
+func shifted(work resources.Wide, bits int) (int64, bool) {
+	return resources.Wide(wide.Uint128(work).Rsh(uint(bits))).Int64()
 }
 
 // pricedBits is how many bits of work are priced.

@@ -151,7 +151,7 @@ func (s *Search) Work(r *Row, unit int64) resources.Wide {
 	case r.Works != nil:
 		return r.Works[unit]
 	case r.Times != nil:
-		return resources.Wide{}.AddTimes(s.Since(r.Times[unit]), r.Weight)
+		return resources.Wide(wide.Mul(s.Since(r.Times[unit]), r.Weight))
 	}
 	return resources.Wide{}
 }

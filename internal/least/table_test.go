@@ -108,7 +108,7 @@ func TestClimb_Tells(t *testing.T) {
 		t.Errorf("bound %v, %d units: want 4 victims without the one that is opted out", s.ladder.levels, s.ladder.units)
 	}
 	s.Best.Found, s.Best.Node, s.Best.Total.Levels = true, 1, cost.Levels{8: 4}
-	s.Best.Total.Work = s.Best.Total.Work.AddTimes(1, 1)
+	s.Best.Total.Work = s.Best.Total.Work.Add(resources.WideOf(1))
 	s.Best.Note(s.Capacity)
 	if !s.climb(p, seek) {
 		t.Error("less work is lost, but it is ruled out")

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -101,7 +102,7 @@ func (f *field) set(p *Problem, taken []int32) set {
 			if r.Works != nil {
 				t.Work = t.Work.Add(r.Works[k])
 			} else if r.Times != nil && r.Times[k] < s.Now {
-				t.Work = t.Work.AddTimes(uint64(s.Now)-uint64(r.Times[k]), r.Weight)
+				t.Work = t.Work.Add(resources.Wide(wide.Mul(uint64(s.Now)-uint64(r.Times[k]), r.Weight)))
 			}
 			for _, use := range r.Uses {
 				used[use.Budget] += use.Count

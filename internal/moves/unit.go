@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -120,7 +121,7 @@ func (s *Search) gangOf(job string) *gang {
 
 // add adds to a unit what is lost with a task.
 func (s *Search) add(u *unit, t *victims.Task) {
-	u.lost = u.lost.Add(s.weights.Work(t.Size, t.Lost(s.Now)))
+	u.lost = u.lost.Add(s.weights.Work(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, s.Now)))
 	if t.OptedOut {
 		u.optedOut++
 	}

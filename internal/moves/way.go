@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -326,7 +328,7 @@ func (s *Search) costOf(set []victims.Move, d *victims.Decision) (sum cost.Total
 		if sum.Levels[1]++; t.OptedOut {
 			sum.Levels[0]++
 		}
-		sum.Work = sum.Work.Add(s.weights.Work(t.Size, t.Lost(s.Now)))
+		sum.Work = sum.Work.Add(s.weights.Work(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, s.Now)))
 		if !s.Gang && t.Node == d.Plan.Places[0].Node {
 			freed = resources.Add(freed, freed, t.Size)
 		}
@@ -355,7 +357,7 @@ func (s *Search) against(moves []victims.Move, cost *cost.Total) int {
 	}
 	a, b := &s.other.Plan.Cost, &s.best.Plan.Cost
 	x, y := levels(*a), levels(*b)
-	return cmp.Or(s.CompareCosts(&x, &y), order.CompareTotals(cost, &s.cost), a.Compare(b), slices.CompareFunc(moves, s.moves, byKey))
+	return cmp.Or(lent.To(s.Options).CompareCosts(&x, &y), order.CompareTotals(cost, &s.cost), a.Compare(b), slices.CompareFunc(moves, s.moves, byKey))
 }
 
 // name gives the grants of movers keys that nobody has, in the order of moves.

@@ -32,10 +32,15 @@ type Cost struct {
 	LostAmount    resources.Wide
 }
 
+// wideOf returns high·2^32 + low.
+func wideOf(high, low int64) resources.Wide {
+	return resources.Wide{Hi: uint64(high) >> 32, Lo: uint64(high)<<32 | uint64(low)}
+}
+
 // CostOf returns a total of package cost as the cost of a plan, without the node's
 // part.
 func CostOf(t *cost.Total) Cost {
-	c := Cost{Own: resources.WideOfHalves(t.Levels[LevelOwn], t.Levels[LevelOwnLow]), Work: t.Work, Excess: t.Excess}
+	c := Cost{Own: wideOf(t.Levels[LevelOwn], t.Levels[LevelOwnLow]), Work: t.Work, Excess: t.Excess}
 	for l := range levelTable {
 		if !levelTable[l].wide {
 			c.set(Level(l), t.Levels[l])

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -31,14 +32,19 @@ func (l *Losses) Begin(capacity resources.Vector) {
 // Add adds a victim of some size that loses some nanoseconds.
 func (l *Losses) Add(size resources.Vector, time uint64) {
 	weight, given := l.Of(size), false
-	l.time, l.heavy = l.time.AddTimes(time, 1), l.heavy || weight > 1
+	l.time, l.heavy = plus(l.time, time, 1), l.heavy || weight > 1
 	for t := range l.amounts {
-		l.amounts[t] = l.amounts[t].AddTimes(uint64(max(size.At(t), 0)), time)
+		l.amounts[t] = plus(l.amounts[t], uint64(max(size.At(t), 0)), time)
 		// If several types give it, it is the first.
 		if !given && l.In(t, size.At(t)) == weight {
-			l.work[t], l.decides[t], given = l.work[t].AddTimes(time, weight), true, true
+			l.work[t], l.decides[t], given = plus(l.work[t], time, weight), true, true
 		}
 	}
+}
+
+// plus returns w + v·times.
+func plus(w resources.Wide, v, times uint64) resources.Wide {
+	return w.Add(resources.Wide(wide.Mul(v, times)))
 }
 
 // Tell sets what a cost says of it.
@@ -57,4 +63,35 @@ func (l *Losses) Tell(c *Cost, s *resources.Schema) {
 	if most >= 0 {
 		c.LostType, c.LostAmount = s.Name(most), l.amounts[most]
 	}
+}
+
+// Lost returns the running time that stopping a task loses, in nanoseconds: since it was scheduled
+// or saved; 0 if unknown or in the future.
+func Lost(scheduled, checkpoint, now time.Time) uint64 {
+	since := scheduled
+	if checkpoint.After(since) {
+		since = checkpoint
+	}
+	if scheduled.IsZero() || since.After(now) {
+		return 0
+	}
+	from, held := Nanos(since)
+	to, ok := Nanos(now)
+	if !held || !ok {
+		return uint64(now.Sub(since)) // which saturates
+	}
+	// The difference of two int64 fits uint64, wherever zero lies.
+	return uint64(to) - uint64(from)
+}
+
+// Nanos returns t as Nanoseconds since 1970, if it is in the range of
+// int64: from the year 1678 to 2262. The zero time is not.
+func Nanos(t time.Time) (int64, bool) {
+	// UnixNano says nothing of a time beyond its range, so the range is asked
+	// of whole seconds first, with one to spare at both ends.
+	const most = math.MaxInt64/int64(time.Second) - 1
+	if s := t.Unix(); s < -most || s > most {
+		return 0, false
+	}
+	return t.UnixNano(), true
 }

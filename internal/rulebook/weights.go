@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -83,5 +84,5 @@ func (w *Weights) In(t int, amount int64) uint64 {
 
 // Work returns the work that a task of some size loses with some time, in nanoseconds.
 func (w *Weights) Work(size resources.Vector, time uint64) resources.Wide {
-	return resources.Wide{}.AddTimes(time, w.Of(size))
+	return resources.Wide(wide.Mul(time, w.Of(size)))
 }

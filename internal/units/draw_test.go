@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/cost"
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 	"pgregory.net/rapid"
 )
@@ -189,8 +190,8 @@ func (g *coverDraw) units() {
 		if between(g.T, "more keys", 0, 7) == 1 {
 			u.More = []string{key + "2", "m" + key}
 		}
-		u.Work = resources.Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "time"),
-			rapid.SampledFrom([]uint64{1, 1, 1, 2, 1 << 58}).Draw(g.T, "weight"))
+		u.Work = resources.Wide(wide.Mul(rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "time"),
+			rapid.SampledFrom([]uint64{1, 1, 1, 2, 1 << 58}).Draw(g.T, "weight")))
 		g.Units = append(g.Units, u)
 	}
 }

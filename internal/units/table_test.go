@@ -21,7 +21,7 @@ func unitOf(key string, size ...int64) coverUnit {
 func (u coverUnit) level(l int, v int64) coverUnit { u.Levels[l] = v; return u }
 func (u coverUnit) rank(v int64) coverUnit         { return u.level(LevelRank, v).level(LevelSumRanks, v) }
 func (u coverUnit) optedOut() coverUnit            { return u.level(LevelOptedOut, 1) }
-func (u coverUnit) work(v uint64) coverUnit        { u.Work = resources.Wide{}.AddTimes(v, 1); return u }
+func (u coverUnit) work(v uint64) coverUnit        { u.Work = resources.Wide{Lo: v}; return u }
 func (u coverUnit) needs(n ...int32) coverUnit     { u.Needs = n; return u }
 func (u coverUnit) bounds(b ...int32) coverUnit    { u.Bounds = b; return u }
 

@@ -217,7 +217,7 @@ func (s *slowSet) total() *cost.Total {
 	t.Excess = resources.Share{Amount: s.excess.Num().Int64(), Of: s.excess.Denom().Int64()}
 	high := new(big.Int).Rsh(s.work, 64).Uint64()
 	low := new(big.Int).And(s.work, new(big.Int).SetUint64(1<<64-1)).Uint64()
-	t.Work = t.Work.AddTimes(high, 1<<63).AddTimes(high, 1<<63).AddTimes(low, 1)
+	t.Work = t.Work.Add(resources.Wide{Hi: high, Lo: low})
 	return t
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/choices"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -216,7 +217,7 @@ func (d *decoder) levels(v value) string {
 		words = append(words, oneOf(d, known)(item))
 		all = all && slices.Contains(known, item.text)
 	}
-	if err := (&victims.Options{Levels: words}).Check(); err != nil && all {
+	if err := lent.To(&victims.Options{Levels: words}).Check(); err != nil && all {
 		d.fail(v, "%w: %v", ErrValue, err)
 	}
 	return strings.Join(words, " ")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -111,7 +112,7 @@ func (j *Judged) compare(by *victims.Options, ours victims.Outcome, proven bool)
 	case order == 0 && ours == victims.Preempts:
 		theirs, least := *j.Cost, *j.Least
 		theirs.Node, least.Node = 0, 0 // node order is how ties are broken
-		order = by.CompareCosts(&theirs, &least)
+		order = lent.To(by).CompareCosts(&theirs, &least)
 	}
 	switch {
 	case order < 0:

@@ -30,7 +30,7 @@ func bothWays(p *victims.Planner, ask *victims.Ask) (pruned, exhaustive Subject)
 // differ returns how two decisions differ. Steps are what pruning is to save.
 func differ(pruned, exhaustive *Subject) string {
 	must(errors.Join(exhaustive.Decision.Count(), pruned.Decision.Count()))
-	return cmp.Diff(&exhaustive.Decision, &pruned.Decision, cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}),
+	return cmp.Diff(&exhaustive.Decision, &pruned.Decision, cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}), cmpopts.EquateComparable(victims.Version{}),
 		cmpopts.IgnoreFields(victims.Plan{}, "Steps"), cmpopts.IgnoreFields(victims.Refusal{}, "Steps"),
 		cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resources.Wide) bool { return a.Compare(b) == 0 }))
 }
