@@ -20,7 +20,7 @@ const mostParameters = 3
 var signed = map[string]string{
 	"internal/wide.CmpRatio":              "two fractions are four numbers, and it is called in the innermost loops",
 	"internal/least.Search.Solve":         "a limit, some rows and a number of steps: each call has others of them",
-	"internal/units.Worker.Keys":          "of least.Host: a unit is two numbers, and what it is of",
+	"internal/units.Worker.Keys":          "of least.Keyer: a unit is two numbers, and what it is of",
 	"victims.decision.Keys":               "likewise",
 	"internal/judge/svg.Canvas.Text":      "a point is two numbers of one meaning",
 	"internal/judge/oracle.FurtherPlaces": "a case, and an outcome in three parts that tests have by themselves",

@@ -254,7 +254,7 @@ func (c *Cluster) openNode(id NodeID) {
 	c.nodes[id].seq = c.nodeSeq
 	c.nodes[id].absent = false
 	if !c.nodes[id].blind {
-		c.show(id)
+		c.show(id, true)
 	}
 }
 
@@ -300,7 +300,7 @@ func (c *Cluster) takeNode(id NodeID) (orphans []Orphan) {
 	n := &c.nodes[id]
 	c.setNode(id, &Node{})
 	if !n.closed() {
-		c.hide(id)
+		c.show(id, false)
 	}
 	n.absent = true
 	if len(n.tasks) == 0 { // what else there was has gone with it

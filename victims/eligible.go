@@ -163,10 +163,13 @@ func (e *eligibility) rankOf(id TaskID) int64 {
 }
 
 // levels returns what stopping a task costs, but for work and excess.
-func (e *eligibility) levels(id TaskID) cost.Levels {
+func (e *eligibility) levels(id TaskID) cost.Levels { return e.levelsAt(id, e.rankOf(id)) }
+
+// levelsAt is levels as if the task had some rank.
+func (e *eligibility) levelsAt(id TaskID, rank int64) cost.Levels {
 	r := &e.c.tasks[id]
 	x := eligible.Loss{
-		Rank: e.Rank(r.leaf, r.priority), Priority: r.priority,
+		Rank: rank, Priority: r.priority,
 		OptedOut: r.flags.has(flagOptedOut), Originator: r.flags.has(flagOriginator), Cost: e.c.costOf(id),
 		Preemptions: e.preemptions(id),
 	}

@@ -127,24 +127,24 @@ func (d *decision) boundNodes(e *Explanation) {
 		}
 		// The whole bound first, as if there were no plan to compare it with.
 		d.best.Found = false
-		levels, work, ok := d.search.Bound(int32(f.Node))
+		bound, ok := d.search.Bound(int32(f.Node))
 		d.best.Found = true
-		if !ok || d.best.losesTo(&levels) {
+		if !ok || d.best.losesTo(&bound.Levels) {
 			continue
 		}
-		if levels == d.best.Total.Levels {
-			if _, _, ok := d.search.Bound(int32(f.Node)); ok {
+		if bound.Levels == d.best.Total.Levels {
+			if _, ok := d.search.Bound(int32(f.Node)); ok {
 				continue
 			}
 		}
 		f.ByBound, f.Verdict = true, verdictCostlier
-		f.Cost = Cost(rulebook.CostOf(&cost.Total{Levels: levels, Work: work}))
+		f.Cost = Cost(rulebook.CostOf(&bound))
 		f.Cost.NodePenalty, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
-		at, _ := slices.BinarySearchFunc(near, levels, func(x nearNode, levels cost.Levels) int {
+		at, _ := slices.BinarySearchFunc(near, bound.Levels, func(x nearNode, levels cost.Levels) int {
 			return cmp.Or(slices.Compare(x.levels[:], levels[:]), -1) // those before it stay before it
 		})
 		if at < nearest {
-			near = slices.Insert(near[:min(len(near), nearest-1)], at, nearNode{i, levels})
+			near = slices.Insert(near[:min(len(near), nearest-1)], at, nearNode{i, bound.Levels})
 		}
 	}
 	// What is near is worth a search, for that is what a person looks at.

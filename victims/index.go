@@ -214,7 +214,7 @@ func (x *index) count(id TaskID, sign int64) {
 	}
 	x.occupy(r.node, size, sign)
 	if leaving {
-		x.occupyComing(r.node, size, -sign)
+		x.occupyOf(x.coming, r.node, size, -sign)
 	}
 }
 
@@ -320,14 +320,12 @@ func (x *index) distrust(id NodeID, tasks []Task, not []NotTaken) {
 	x.setUnknown(id, sum)
 	// A node may become blind, or see again, and in both cases may be absent:
 	// then it is closed anyway.
-	switch {
-	case blind && !n.closed():
-		x.hide(id)
-	case !blind && n.blind && !n.absent:
-		n.blind = false
-		x.show(id)
+	if blind != n.blind {
+		n.blind = blind
+		if !n.absent {
+			x.show(id, !blind)
+		}
 	}
-	n.blind = blind
 }
 
 // overflows reports whether two sizes, together with all that is used, leave the
@@ -513,30 +511,22 @@ func (x *nodeTable) UnknownUsage(dst resources.Vector, id NodeID) resources.Vect
 	return dst
 }
 
-// hide takes a node that is about to be closed out of what planners see, and notes that
-// there are other nodes now.
+// show puts a node that is not closed any more back in its place in node order, or takes one that
+// is about to be closed out of what planners see. It notes that there are other nodes now.
 //
-// Its capacity moves to the hidden sum, for the range of all capacities is
+// Its capacity moves from or to the hidden sum, for the range of all capacities is
 // checked over both.
-func (x *index) hide(id NodeID) {
-	i := x.orderIndex(id)
-	x.order = slices.Delete(x.order, i, i+1)
-	x.open[id] = false
-	for t, v := range x.row(x.capacity, id) {
-		x.total[t] -= v
-		x.hidden[t] += v
+func (x *index) show(id NodeID, shown bool) {
+	at, sign := x.orderIndex(id), int64(1)
+	if shown {
+		x.order = slices.Insert(x.order, at, id)
+	} else {
+		x.order, sign = slices.Delete(x.order, at, at+1), -1
 	}
-	x.journal.all()
-}
-
-// show puts a node that is not closed any more back in its place in node order, and notes
-// that there are other nodes now.
-func (x *index) show(id NodeID) {
-	x.order = slices.Insert(x.order, x.orderIndex(id), id)
-	x.open[id] = x.nodes[id].isOpen()
+	x.open[id] = shown && x.nodes[id].isOpen()
 	for t, v := range x.row(x.capacity, id) {
-		x.total[t] += v
-		x.hidden[t] -= v
+		x.total[t] += sign * v
+		x.hidden[t] -= sign * v
 	}
 	x.journal.all()
 }

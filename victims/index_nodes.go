@@ -141,19 +141,15 @@ func (x *nodeTable) delist(n NodeID, at int32) (moved TaskID) {
 // occupy takes amounts off what is free on a node, now and later, or gives them
 // back.
 func (x *nodeTable) occupy(n NodeID, size resources.Vector, sign int64) {
-	present, coming := x.row(x.present, n), x.row(x.coming, n)
-	for i, v := range size {
-		present[i] -= sign * v
-		coming[i] -= sign * v
-	}
+	x.occupyOf(x.present, n, size, sign)
+	x.occupyOf(x.coming, n, size, sign)
 }
 
-// occupyComing takes amounts off what is free on a node later, or gives them
-// back: those of a task that stays, or leaves.
-func (x *nodeTable) occupyComing(n NodeID, size resources.Vector, sign int64) {
-	coming := x.row(x.coming, n)
+// occupyOf does so in one of these blocks.
+func (x *nodeTable) occupyOf(block []int64, n NodeID, size resources.Vector, sign int64) {
+	free := x.row(block, n)
 	for i, v := range size {
-		coming[i] -= sign * v
+		free[i] -= sign * v
 	}
 }
 

@@ -178,14 +178,7 @@ func (g *giving) meets(ids []TaskID) bool {
 }
 
 // enough reports whether all that is needed is given.
-func (g *giving) enough() bool {
-	for k, need := range g.problem.Need {
-		if g.sums[k] < need {
-			return false
-		}
-	}
-	return true
-}
+func (g *giving) enough() bool { return resources.Fits(g.problem.Need, g.sums) }
 
 // accepts asks the caller's predicate about those that are not given back.
 func (g *giving) accepts() bool {

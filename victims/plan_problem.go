@@ -162,7 +162,7 @@ func (d *decision) pose() {
 	x.wholes = x.wholes[:0]
 	d.sums.reset(d.c)
 	d.pool.reset(d)
-	s.Host, s.Order, s.Best, s.Meter = d, &d.order.Order, &d.best.Best, &d.trial.meter
+	s.Host, s.Keys, s.Order, s.Best, s.Meter = d, d, &d.order.Order, &d.best.Best, &d.trial.meter
 	s.Dims, s.Budgets, s.Capacity, s.Now = x.dims, d.budgets.left, d.c.total, d.eligible.ns
 	x.nodes = x.nodes[:0]
 	for _, n := range d.nodes {
@@ -309,22 +309,12 @@ func (d *decision) addLanes(p *least.Problem, digest *nodeDigest, gangs bool) {
 		}
 		size := digest.size(i, d.c.types)
 		r := least.Row{
-			Levels: d.leastLevels(ids[0], l), Size: size, Gives: m.zeros(len(p.Need)), Count: int64(len(ids)),
+			Levels: d.eligible.levelsAt(ids[0], d.eligible.LeastRank(l.priority)), Size: size, Gives: m.zeros(len(p.Need)), Count: int64(len(ids)),
 			Times: times, Weight: d.eligible.weights.Of(size),
 		}
 		d.give(r.Gives, size, true, 0)
 		p.Rows = append(p.Rows, r)
 	}
-}
-
-// leastLevels returns what a task of a lane costs at least.
-func (d *decision) leastLevels(id TaskID, l *lane) cost.Levels {
-	x := eligible.Loss{
-		Rank: d.eligible.LeastRank(l.priority), Priority: l.priority,
-		OptedOut: l.flags.has(flagOptedOut), Originator: l.flags.has(flagOriginator), Cost: d.c.costOf(id),
-		Preemptions: d.eligible.preemptions(id),
-	}
-	return x.Levels()
 }
 
 // addLargest adds tasks as if each were as large as the largest of each type, and cost as

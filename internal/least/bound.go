@@ -250,13 +250,7 @@ func (x *solver) findMost() {
 // reaches reports whether the rows from a place on could give what is open, if they could be
 // cut.
 func (x *solver) reaches(at int) bool {
-	avail := x.avail[at*len(x.rem):]
-	for k, rem := range x.rem {
-		if rem > avail[k] {
-			return false
-		}
-	}
-	return true
+	return resources.Fits(x.rem, rows.At(x.avail, at, len(x.rem)))
 }
 
 // A rung is one of what decides, in which sets may differ from the goal.

@@ -115,15 +115,7 @@ func (x *solver) better() bool {
 }
 
 // beats reports whether a set is within the limit.
-func (x *solver) beats(t *cost.Total) bool {
-	switch {
-	case x.limit == nil:
-		return true
-	case x.s.Lesser:
-		return x.s.Order.CompareLevels(&t.Levels, &x.limit.Levels) < 0
-	}
-	return x.s.Order.CompareTotals(t, x.limit) <= 0
-}
+func (x *solver) beats(t *cost.Total) bool { return x.limit == nil || x.s.beats(t, x.limit) }
 
 // smallerKeys reports whether the sorted keys of the present set come before those of the
 // best one.
@@ -136,7 +128,7 @@ func (x *solver) smallerKeys() bool {
 func (x *solver) sortedKeys(dst []string, taken []int32) []string {
 	for i, n := range taken {
 		for k := range n {
-			dst = x.s.Host.Keys(dst, x.p, int32(i), k)
+			dst = x.s.Keys.Keys(dst, x.p, int32(i), k)
 		}
 	}
 	slices.Sort(dst)

@@ -85,7 +85,7 @@ func fields(most int) *rapid.Generator[*field] {
 		}
 		f, order := c.f, c.order()
 		f.meter.Left, f.skips = 1<<40, rapid.Bool().Draw(t, "skips")
-		f.search = &Search{Host: f, Order: &order, Meter: &f.meter, Best: &f.best, Now: 100}
+		f.search = &Search{Host: f, Keys: f, Order: &order, Meter: &f.meter, Best: &f.best, Now: 100}
 		f.search.solver.early = rapid.SampledFrom([]int{1, 1, 1, 2, 3, 0}).Draw(t, "early")
 		for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "budgets") {
 			f.search.Budgets = append(f.search.Budgets, int64(c.between("left", -1, 3)))

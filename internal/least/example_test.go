@@ -30,7 +30,7 @@ func Example() {
 			need := []int64{4, 4}
 			p := &Problem{Need: need, Typ: []int32{0, 1}, Rows: n.rows, Wanted: need}
 			best := Best{Found: true, Node: 9, Total: cost.Total{Levels: cost.Levels{victims: incumbent}}}
-			s := Search{Host: single{}, Order: &order, Meter: &Meter{Left: 1 << 20}, Capacity: []int64{100, 100}, Best: &best}
+			s := Search{Host: single{}, Keys: single{}, Order: &order, Meter: &Meter{Left: 1 << 20}, Capacity: []int64{100, 100}, Best: &best}
 			s.Pose(p)
 			s.Lesser = true
 			l := &s.ladder

@@ -307,14 +307,7 @@ func (l *ladder) add(r *Row) {
 }
 
 // enough reports whether the sum is what is needed.
-func (l *ladder) enough() bool {
-	for k, lack := range l.p.Need {
-		if l.sum[k] < lack {
-			return false
-		}
-	}
-	return true
-}
+func (l *ladder) enough() bool { return resources.Fits(l.p.Need, l.sum) }
 
 // covers reports whether the rows that are kept are enough, of each dimension by itself.
 func (l *ladder) covers() bool {

@@ -302,7 +302,7 @@ func searchForgets(t *rapid.T) {
 	used := first.search
 	used.solver.early = s.solver.early
 	used.Solve(&first.nodes[0].near, nil, nil, 5)
-	used.Host, used.Order, used.Budgets, used.Capacity, used.Now, used.Meter = second, s.Order, s.Budgets, s.Capacity, s.Now, &first.meter
+	used.Host, used.Keys, used.Order, used.Budgets, used.Capacity, used.Now, used.Meter = second, second, s.Order, s.Budgets, s.Capacity, s.Now, &first.meter
 	before := first.meter.Used
 	used.Pose(p)
 	got := used.Solve(p, nil, nil, steps)
@@ -389,14 +389,14 @@ func boundIsBelow(t *rapid.T) {
 		return
 	}
 	for n := range s.Nodes {
-		levels, work, ok := s.Bound(int32(n))
+		bound, ok := s.Bound(int32(n))
 		if !open(f.nodes[n].rough.Need) {
 			continue
 		}
 		for i := range f.nodes[n].plans {
 			x := &f.nodes[n].plans[i]
-			if !ok || s.compareTo(&levels, work, &x.total) > 0 {
-				t.Fatalf("node %d: %t, and bound %v, %v is above %v", n, ok, levels, work, x)
+			if !ok || s.Order.CompareTotals(&bound, &x.total) > 0 {
+				t.Fatalf("node %d: %t, and bound %v is above %v", n, ok, bound, x)
 			}
 		}
 	}
@@ -405,8 +405,8 @@ func boundIsBelow(t *rapid.T) {
 		if i == 0 {
 			continue
 		}
-		a, aw, _ := s.Bound(sorted[i-1])
-		if b, bw, _ := s.Bound(n); s.compareTo(&a, aw, &cost.Total{Levels: b, Work: bw}) > 0 {
+		a, _ := s.Bound(sorted[i-1])
+		if b, _ := s.Bound(n); s.Order.CompareTotals(&a, &b) > 0 {
 			t.Fatalf("node %d with %v before %d with %v", sorted[i-1], a, n, b)
 		}
 	}
@@ -471,7 +471,7 @@ func (f *field) repeat(times int) {
 func (f *field) reuse(first *field) {
 	used, s := first.search, f.search
 	used.Scan(new(Scan))
-	used.Host, used.Order, used.Meter, used.Dims, used.Budgets, used.Capacity = f, s.Order, s.Meter, s.Dims, s.Budgets, s.Capacity
+	used.Host, used.Keys, used.Order, used.Meter, used.Dims, used.Budgets, used.Capacity = f, f, s.Order, s.Meter, s.Dims, s.Budgets, s.Capacity
 	used.Now, used.Nodes, used.Best, used.Blind = s.Now, s.Nodes, s.Best, s.Blind
 	used.solver.early = s.solver.early
 	used.Reset()

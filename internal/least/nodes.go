@@ -229,17 +229,16 @@ func (s *Search) state(p *Problem, n int32, how Extent) bool {
 
 // Bound returns what plans for a node cost at least, in levels and work. It reports false
 // if there is none, or none cheaper than the best.
-func (s *Search) Bound(n int32) (levels cost.Levels, work resources.Wide, ok bool) {
+func (s *Search) Bound(n int32) (least cost.Total, ok bool) {
 	ok = s.reaches(n, bound)
-	return s.ladder.levels, s.ladder.work, ok
+	return cost.Total{Levels: s.ladder.levels, Work: s.ladder.work}, ok
 }
 
 // A prospect is a node with a bound on what plans for it cost.
 type prospect struct {
-	levels cost.Levels
-	work   resources.Wide
-	node   int32
-	spare  int64 // more of it promises more
+	least cost.Total
+	node  int32
+	spare int64 // more of it promises more
 }
 
 // A frontier is a heap of the nodes that may still have a better plan than the best, those
@@ -253,29 +252,18 @@ type frontier struct {
 // begin begins without nodes.
 func (f *frontier) begin(s *Search) { f.s, f.rows, f.waiting = s, f.rows[:0], f.waiting[:0] }
 
-func (f *frontier) Len() int           { return len(f.rows) }
-func (f *frontier) Swap(i, j int)      { f.rows[i], f.rows[j] = f.rows[j], f.rows[i] }
-func (f *frontier) Push(any)           {}
-func (f *frontier) Pop() any           { f.rows = f.rows[:len(f.rows)-1]; return nil }
-func (f *frontier) Less(i, j int) bool { return f.s.comparePlaces(&f.rows[i], &f.rows[j]) < 0 }
+func (f *frontier) Len() int      { return len(f.rows) }
+func (f *frontier) Swap(i, j int) { f.rows[i], f.rows[j] = f.rows[j], f.rows[i] }
+func (f *frontier) Push(any)      {}
+func (f *frontier) Pop() any      { f.rows = f.rows[:len(f.rows)-1]; return nil }
 
-// comparePlaces orders prospects by their bounds, and then by how much they promise.
-func (s *Search) comparePlaces(a, b *prospect) int {
-	for _, what := range s.sequence {
-		c := 0
-		if what < cost.NumLevels {
-			c = cmp.Compare(a.levels[what], b.levels[what])
-		} else if what == cost.ByWork {
-			c = a.work.Compare(b.work)
-		}
-		if c != 0 {
-			return c
-		}
+// Less orders prospects by their bounds, and then by how much they promise.
+func (f *frontier) Less(i, j int) bool {
+	a, b := &f.rows[i], &f.rows[j]
+	if c := cmp.Or(f.s.Order.CompareTotals(&a.least, &b.least), cmp.Compare(b.spare, a.spare)); c != 0 {
+		return c < 0
 	}
-	if a.spare > b.spare || a.spare == b.spare && s.Host.Before(a.node, b.node) {
-		return -1
-	}
-	return 1
+	return f.s.Host.Before(a.node, b.node)
 }
 
 // Front looks at nodes in the order of their bounds, and reports whether it has shown that
@@ -328,23 +316,19 @@ func (s *Search) prospects(c *Scan, i, every int) (next int) {
 		if c.has(i) || s.Host.Skip(n) {
 			continue
 		}
-		if levels, work, ok := s.Bound(n); ok && s.mayBeat(&levels, work) {
+		if least, ok := s.Bound(n); ok && s.mayBeat(&least) {
 			if s.Lesser {
-				work = resources.Wide{} // it plays no part
+				least.Work = resources.Wide{} // it plays no part
 			}
-			f.rows = append(f.rows, prospect{levels, work, n, s.ladder.spare})
+			f.rows = append(f.rows, prospect{least, n, s.ladder.spare})
 		}
 	}
 	return i
 }
 
 // mayBeat reports whether a bound leaves room for a better plan than the best.
-func (s *Search) mayBeat(levels *cost.Levels, work resources.Wide) bool {
-	if !s.Best.Found {
-		return true
-	}
-	c := s.compareTo(levels, work, &s.Best.Total)
-	return c < 0 || c == 0 && !s.Lesser
+func (s *Search) mayBeat(least *cost.Total) bool {
+	return !s.Best.Found || s.beats(least, &s.Best.Total)
 }
 
 // searchAll searches all prospects, none in more than one part in so many of what is left.
@@ -354,7 +338,7 @@ func (s *Search) searchAll(share int64) bool {
 	part := s.Meter.Left / share
 	for len(f.rows) > 0 {
 		p := f.rows[0]
-		if !s.mayBeat(&p.levels, p.work) {
+		if !s.mayBeat(&p.least) {
 			break // nor does any other
 		}
 		if s.Exhausted() {
@@ -390,8 +374,8 @@ func (s *Search) Sort(dst []int32, nodes []int32) []int32 {
 	f.begin(s)
 	dst = dst[:0]
 	for _, n := range nodes {
-		if levels, work, ok := s.Bound(n); ok {
-			f.rows = append(f.rows, prospect{levels, work, n, 0})
+		if least, ok := s.Bound(n); ok {
+			f.rows = append(f.rows, prospect{least, n, 0})
 		}
 	}
 	for heap.Init(f); len(f.rows) > 0; heap.Pop(f) {

@@ -79,7 +79,7 @@ const (
 	All                 // and those elsewhere
 )
 
-// A Host poses problems. It knows who units are, and what laws say.
+// A Host poses the problems of nodes. It knows what laws say.
 type Host interface {
 	// Skip reports whether sums tell that a node has no plan that matters.
 	Skip(n int32) bool
@@ -98,6 +98,10 @@ type Host interface {
 	Offer(p *Problem, a *Answer)
 	// Before reports whether node n is preferred to m if all else is equal.
 	Before(n, m int32) bool
+}
+
+// A Keyer knows the keys of units.
+type Keyer interface {
 	// Keys appends the keys of a unit of a row.
 	Keys(dst []string, p *Problem, row, unit int32) []string
 }

@@ -3,8 +3,6 @@
 package least
 
 import (
-	"cmp"
-
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
@@ -53,7 +51,8 @@ func asMuchAs(share resources.Share, capacity int64) int64 {
 // rest is memory. Its zero value is ready for [Search.Reset]. It serves one goroutine at a
 // time.
 type Search struct {
-	Host     Host
+	Host     Host  // none if there is one problem; see [Search.Pose]
+	Keys     Keyer // tells sets apart that cost the same
 	Order    *cost.Order
 	Meter    *Meter
 	Dims     []int64 // by dimension of all problems: no more than that is ever needed
@@ -215,21 +214,11 @@ func (s *Search) setValue(level int, levels *cost.Levels, value int64) {
 	}
 }
 
-// compareTo compares a bound with a total along the sequence, as far as excess.
-func (s *Search) compareTo(levels *cost.Levels, work resources.Wide, t *cost.Total) int {
-	for _, what := range s.sequence {
-		var c int
-		switch {
-		case what == cost.ByExcess || what == cost.ByWork && s.Lesser:
-			return 0
-		case what == cost.ByWork:
-			c = work.Compare(t.Work)
-		default:
-			c = cmp.Compare(levels[what], t.Levels[what])
-		}
-		if c != 0 {
-			return c
-		}
+// beats reports whether a set, or a bound, is no dearer than a limit; if only lesser levels are of
+// interest, whether it has lesser ones.
+func (s *Search) beats(t, limit *cost.Total) bool {
+	if s.Lesser {
+		return s.Order.CompareLevels(&t.Levels, &limit.Levels) < 0
 	}
-	return 0
+	return s.Order.CompareTotals(t, limit) <= 0
 }

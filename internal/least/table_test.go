@@ -22,7 +22,7 @@ func (single) Keys(dst []string, _ *Problem, _, _ int32) []string { return dst }
 
 // pose returns a search of a problem in the order of plans.
 func pose(p *Problem) *Search {
-	s := &Search{Host: single{}, Order: &planOrder, Meter: &Meter{Left: 1 << 40}, Best: &Best{}}
+	s := &Search{Host: single{}, Keys: single{}, Order: &planOrder, Meter: &Meter{Left: 1 << 40}, Best: &Best{}}
 	for range p.Wanted {
 		s.Capacity = append(s.Capacity, 100)
 	}

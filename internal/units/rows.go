@@ -12,6 +12,7 @@ import (
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // state states a problem as rows. It reports false if even all units together do not meet
@@ -132,12 +133,7 @@ func (w *Worker) findMembers() bool {
 			w.members = append(w.members, int32(i))
 		}
 	}
-	for k, x := range w.needs {
-		if w.sums[k] < x.short {
-			return false
-		}
-	}
-	return true
+	return resources.Fits(w.problem.Need, w.sums)
 }
 
 // gives adds what a unit gives to needs, and reports whether that is anything.

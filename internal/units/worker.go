@@ -65,7 +65,7 @@ func (w *Worker) solve(dst *Selection, p *Problem, steps int) {
 		dst.Proven, dst.LevelsProven = true, true
 		return
 	}
-	s.Host, s.Order, s.Budgets, s.Best, s.Capacity = w, &p.Order, p.Budgets, &w.best, w.capacity
+	s.Keys, s.Order, s.Budgets, s.Best, s.Capacity = w, &p.Order, p.Budgets, &w.best, w.capacity
 	s.Meter.Ask() // many searches are shorter than what it asks after
 	s.Pose(&w.problem)
 	s.Lesser = w.OnlyLesser && p.Limit != nil
@@ -81,21 +81,11 @@ func (w *Worker) solve(dst *Selection, p *Problem, steps int) {
 	slices.Sort(dst.Units)
 }
 
-// Keys appends the keys of a unit of a row. It and what follows make the worker a
-// [least.Host]; there are no nodes.
+// Keys appends the keys of a unit of a row.
 func (w *Worker) Keys(dst []string, _ *least.Problem, row, unit int32) []string {
 	u := &w.p.Units[w.members[w.first[row]+unit]]
 	return append(append(dst, u.Key), u.More...)
 }
-
-// There is one problem, which the worker poses, and no nodes.
-func (w *Worker) Skip(int32) bool                                { return true }
-func (w *Worker) State(*least.Problem, int32, least.Extent) bool { return false }
-func (w *Worker) Elsewhere() bool                                { return false }
-func (w *Worker) Few() bool                                      { return false }
-func (w *Worker) Admits(int32) bool                              { return false }
-func (w *Worker) Offer(*least.Problem, *least.Answer)            {}
-func (w *Worker) Before(int32, int32) bool                       { return false }
 
 // A need is one type of a need of the problem.
 type need struct {
