@@ -224,6 +224,7 @@ func (c *core) forget() {
 		if _, err := c.cluster.SyncNode(name, nil); err != nil {
 			c.log.Error(err, "Node not forgotten", "node", name)
 		}
+		relieved := c.relieved(name)
 		orphans, err := c.cluster.RemoveNode(name)
 		if err != nil {
 			c.log.Error(err, "Node not forgotten", "node", name)
@@ -231,7 +232,30 @@ func (c *core) forget() {
 		for _, o := range orphans {
 			c.orphaned(cmp.Or(o.Member, o.Ask))
 		}
+		if len(relieved) > 0 {
+			c.wake(relieved, time.Millisecond)
+		}
 	}
+}
+
+// relieved returns the refused pods that it may help if the grants of a node end: their queues use less,
+// and no event of a pod says so.
+func (c *core) relieved(node string) (pods []*v1.Pod) {
+	id, ok := c.cluster.LookupNode(node)
+	if !ok {
+		return nil
+	}
+	c.refused.Range(func(_, w any) bool {
+		waits := w.(waiting)
+		for t := range c.cluster.TasksOn(id) {
+			if c.cluster.State(t) == victims.Granted && waits.help.IfLess(c.cluster, c.cluster.TaskView(t).Queue, id) {
+				pods = append(pods, waits.pod)
+				break
+			}
+		}
+		return true
+	})
+	return pods
 }
 
 // orphaned notes that the grant of a pod has gone with its node. The pod is tried again at

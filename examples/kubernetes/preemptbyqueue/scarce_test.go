@@ -17,6 +17,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -182,8 +183,23 @@ func TestOrphans(t *testing.T) {
 	require.NoError(t, c.cluster.Apply(&c.decision))
 	c.given(key(w.ask))
 	require.True(t, c.granted.has(key(w.ask)))
+	// Of the pods that were refused that is tried again which less of this queue helps.
+	task, _ := c.cluster.Lookup(key(w.ask))
+	leaf := c.cluster.TaskView(task).Queue
+	woken := make(chan string, 4)
+	c.activate = func(pods map[string]*v1.Pod) {
+		for name := range pods {
+			woken <- name
+		}
+	}
+	for name, less := range map[string][]queue.ID{"helped": {leaf}, "other": nil} {
+		pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID(name)}}
+		c.refused.Store(pod.UID, waiting{pod: pod, help: victims.Help{Less: less}})
+	}
 	w.nodes = w.nodes[1:]
 	c.sync(w.nodes)
+	require.Equal(t, "default/helped", <-woken)
+	require.Empty(t, woken)
 	require.False(t, c.granted.has(key(w.ask)))
 	require.False(t, c.placed(key(w.ask)))
 	require.Empty(t, c.granted.on("n1"))
