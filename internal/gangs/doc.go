@@ -33,8 +33,7 @@
 //     programme places the members there anew. Large neighbourhoods: Shaw, 1998; with ruin and
 //     insertion (insert.go) for members that are not alike: Ropke and Pisinger, 2006.
 //   - Feasibility (Solver.relax): if rows are in the way, plans are made by what they use of rows,
-//     each at a price that rises as long as it is passed: Lagrangian relaxation with
-//     multiplicative steps.
+//     which are relaxed in the manner of Lagrange: each costs by the share of it that is used.
 //   - A price of room (guide.go): for any price, what sites save at it bounds all plans from below.
 //     It rules out exchanges, and proves plans in which no whole goes: Lagrangian relaxation
 //     (Fisher, 1981) of the constraint that all members have places.

@@ -97,6 +97,11 @@ func (s *Solver) enter(i int32) {
 func (s *Solver) around(wholes []int32) {
 	s.marks++
 	s.free = s.free[:0]
+	s.enterAll(wholes)
+}
+
+// enterAll adds the sites of some wholes.
+func (s *Solver) enterAll(wholes []int32) {
 	for _, w := range wholes {
 		for _, p := range s.partsOf(w) {
 			s.enter(p.Site)
@@ -175,9 +180,9 @@ func (s *Solver) kindNear() int32 {
 	return 0
 }
 
-// flipping tries to flip some wholes.
+// flipping tries to flip some wholes, unless the improvement is to end.
 func (s *Solver) flipping(more, less int, flips ...int32) bool {
-	if !s.guide.promises(s, flips) {
+	if s.done() || !s.guide.promises(s, flips) {
 		return false
 	}
 	s.flips = append(s.flips[:0], flips...)
@@ -329,55 +334,41 @@ func (s *Solver) exchangeWholes(width int) (gained bool) {
 		return false
 	}
 	for _, w := range s.going() {
-		if s.done() {
-			return gained
-		}
 		gained = s.flipping(4, 2, w) || gained
 	}
 	ins := s.going()
 	for i, v := range ins { // two go less, one goes instead
 		for _, w := range ins[i+1:] {
-			if !s.in[v] || !s.in[w] {
-				continue
-			}
-			if s.done() {
-				return gained
-			}
-			if s.flipping(4, 2, v, w) {
-				gained = true
-				continue
-			}
-			for _, g := range s.first(width) {
-				if s.done() {
-					return gained
-				}
-				if s.flipping(3, 2, v, w, g.whole) {
-					gained = true
-					break
-				}
+			if s.in[v] && s.in[w] {
+				gained = s.flipping(4, 2, v, w) || s.instead(width, v, w) || gained
 			}
 		}
 	}
 	for _, w := range s.going() {
-		for _, g := range s.first(width) {
-			if s.done() {
-				return gained
-			}
-			if s.flipping(3, 2, w, g.whole) {
-				gained = true
-				break
-			}
-		}
+		gained = s.instead(width, w) || gained
 	}
 	if s.broke > 0 || len(s.Rows) > 0 || s.head(s.total) != (Price{}) {
 		for _, g := range s.first(width) {
-			if s.done() {
-				return gained
-			}
 			gained = s.flipping(3, 3, g.whole) || gained
 		}
 	}
 	return gained
+}
+
+// instead tries to let one whole go in place of some, two at most.
+func (s *Solver) instead(width int, wholes ...int32) bool {
+	if s.done() {
+		return false
+	}
+	var flips [3]int32
+	n := copy(flips[:], wholes)
+	for _, g := range s.first(width) {
+		flips[n] = g.whole
+		if s.flipping(3, 2, flips[:n+1]...) {
+			return true
+		}
+	}
+	return false
 }
 
 // first returns the first of the wholes that stay.
@@ -424,14 +415,11 @@ func (s *Solver) exchangeSites() (gained bool) {
 // eachKind places the members of each kind anew on all sites, with all others where they are,
 // and those of two kinds if that is not too much.
 func (s *Solver) eachKind() (gained bool) {
-	s.all = s.all[:0]
-	for i := range s.sites {
-		s.all = append(s.all, int32(i))
-	}
+	s.everywhere()
 	for k := 0; k < len(s.Kinds) && !s.done(); k++ {
-		gained = s.tryKinds(s.all, nil, siteStates, k, k+1) || gained
+		gained = s.tryKinds(s.free, nil, siteStates, k, k+1) || gained
 		if k+2 <= len(s.Kinds) && !s.done() {
-			gained = s.tryKinds(s.all, nil, 1<<14/len(s.sites), k, k+2) || gained
+			gained = s.tryKinds(s.free, nil, 1<<14/len(s.sites), k, k+2) || gained
 		}
 	}
 	return gained
@@ -461,11 +449,7 @@ func (s *Solver) wander() {
 				}
 			}
 		}
-		for _, w := range s.flips {
-			for _, p := range s.partsOf(w) {
-				s.enter(p.Site)
-			}
-		}
+		s.enterAll(s.flips)
 		s.widen(2, 2)
 		if len(s.flips) > 0 && !s.guide.promises(s, s.flips) {
 			continue

@@ -22,8 +22,7 @@ const mostItems, mostSets, fewSets = 64, 1 << 10, 1 << 6
 type menus struct {
 	*Problem
 	ceiling  ceiling
-	weights  [MostRows]int64 // of rows in prices, or 0; see weigh
-	weighing bool
+	weighing bool // see weigh
 
 	sites     []site
 	items     []item
@@ -75,15 +74,17 @@ type set struct {
 // weighBits is how many low bits prices lose for what is used of rows.
 const weighBits = 40
 
-// weigh returns a price for plans that are wanted for what they use of rows: that comes
-// first then, as the sum of uses by weights.
+// weigh returns a price for plans that are wanted for what they use of rows that must not be
+// passed: that comes first then, in shares of their rooms.
 func (m *menus) weigh(price Price, use *Use) Price {
 	if !m.weighing {
 		return price
 	}
 	sum := int64(0)
 	for r := range m.Rows {
-		sum += m.share(r, use[r]) * m.weights[r] >> 10
+		if row := &m.Rows[r]; row.Room >= 0 && row.Over == (Price{}) {
+			sum += m.share(r, use[r])
+		}
 	}
 	return price.right(weighBits).Add(Price{lo: uint64(sum)}.left(priceBits - weighBits))
 }

@@ -71,8 +71,7 @@ func (p *plan) begin(l ceiling) bool {
 	for i := range p.Sites {
 		p.room = append(p.room, p.Sites[i].Free...)
 	}
-	p.total, p.use = Price{}, Use{}
-	p.broke = p.over(&p.use)
+	p.empty()
 	return true
 }
 

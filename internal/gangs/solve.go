@@ -44,9 +44,9 @@ type Solver struct {
 	marks  int32
 
 	// Scratch.
-	free, flips, ins, list, banned, have, all []int32
-	spare                                     []int64
-	gains                                     []gain
+	free, flips, ins, list, banned, have []int32
+	spare                                []int64
+	gains                                []gain
 }
 
 // Solve looks for the cheapest plan, in so many steps, beginning with one that is known or
@@ -150,44 +150,24 @@ func (s *Solver) fresh(l ceiling) bool {
 	if s.broke > 0 && !s.relax(l) || !s.offer() {
 		return false
 	}
-	if !l.plain { // the fewest whose prices have bits from Head on come first
-		s.improve(false)
-		s.offer()
+	// The fewest of those whose prices have bits from Head on come first.
+	if !l.plain && s.prepare(l, &s.last) {
+		if s.improve(false); s.broke == 0 {
+			s.offer()
+		}
 	}
 	return true
 }
 
-// relax looks for a plan that passes no row: the cheapest by what is used of them, each use
-// at a price. Prices of rows that are passed rise then, and others fall. It reports whether
-// there is one.
+// relax looks for a plan that passes no row: the cheapest by what is used of rows and, if that
+// passes some still or needs alone are in the way, by its cost. It reports whether there is one.
 func (s *Solver) relax(l ceiling) bool {
-	const rounds, unit = 5, 1 << 10
-	defer func() { s.weighing = false }()
-	s.weighing = !s.keeps(&s.use)
-	for r := range s.Rows {
-		if s.weights[r] = unit; s.Rows[r].Over != (Price{}) || s.Rows[r].Room < 0 {
-			s.weights[r] = 0
+	for _, s.weighing = range [...]bool{true, false} {
+		if s.broke == 0 || s.weighing && s.keeps(&s.use) {
+			continue
 		}
-	}
-	last := Use{-1}
-	for n := 0; s.weighing && n < rounds; n++ {
 		if !s.prepare(l, nil) || !s.start() {
-			return false
-		}
-		if s.improve(true); s.broke == 0 || s.stopped() || s.use == last || len(s.Rows) == 1 {
-			break
-		}
-		last = s.use
-		for r := range s.Rows {
-			if s.use[r] > s.Rows[r].Room {
-				s.weights[r] += s.weights[r] / 2
-			} else {
-				s.weights[r] -= s.weights[r] / 3
-			}
-		}
-	}
-	if s.weighing = false; s.broke > 0 {
-		if !s.prepare(l, nil) || !s.start() {
+			s.weighing = false
 			return false
 		}
 		s.improve(true)
