@@ -136,50 +136,15 @@ func (x *solver) settle(q *priced) {
 // chooseBase sets what units have of a level behind the one that counts. Sets of the same
 // number of victims are compared, so a base may be taken off for each victim, as long as no
 // value becomes negative. It is a Lagrange multiplier of their number: a lower base makes each
-// victim dearer, so that the knapsack takes fewer and larger units. A search that takes long
-// tries several, and takes the one that bounds the whole problem best.
+// victim dearer, so that the knapsack takes fewer and larger units.
 func (x *solver) chooseBase(q *priced) {
-	count := x.s.Order.Count
 	least, most := int64(noLimit), int64(-noLimit)
 	for _, i := range x.order {
 		levels := &x.p.Rows[i].Levels
-		v := floorDiv(x.s.valueOf(q.level, levels), levels[count])
+		v := floorDiv(x.s.valueOf(q.level, levels), levels[x.s.Order.Count])
 		least, most = min(least, v), max(most, v)
 	}
-	spread := most - least
-	if !x.long || spread == 0 {
-		x.rate(q, least-spread)
-		return
-	}
-	x.s.Meter.Pay(int64(tries * priceWork * len(x.order)))
-	more := x.least(&x.priced[x.pricedAt[count]-1], 0, noLimit)
-	best, base := int64(-noLimit), least
-	for k := range int64(tries) {
-		b := least - spread*k*k/4
-		x.rate(q, b)
-		if low := b*more + x.fillAll(q); low > best {
-			best, base = low, b
-		}
-	}
-	x.rate(q, base)
-}
-
-// tries is how many bases are tried.
-const tries = 8
-
-// fillAll returns the least of a level with which all rows give what is needed, if units could
-// be cut.
-func (x *solver) fillAll(q *priced) int64 {
-	open := x.open(q)
-	if open <= 0 {
-		return 0
-	}
-	q.sortUpTo(x.p.Rows, open)
-	low, last := q.fill(x.p.Rows, open)
-	if last.row < 0 {
-		return mostValue
-	}
-	return low
+	x.rate(q, least-(most-least))
 }
 
 // findLeast computes what the rows from each place on have at least.

@@ -54,7 +54,6 @@ type solver struct {
 	answer Answer
 	levels bool // sets of the same levels as the best are of no interest
 	any    bool // the first set within the limit is enough
-	long   bool // the search takes long, and is worth more preparation
 	single bool // every unit counts one
 
 	steps, budget int
@@ -126,7 +125,7 @@ func (s *Search) Solve(p *Problem, limit *cost.Total, among []int32, steps int) 
 
 // reset begins the search of a problem; see Solve.
 func (x *solver) reset(s *Search, p *Problem, limit *cost.Total, among []int32) {
-	x.s, x.p, x.limit, x.long = s, p, limit, false
+	x.s, x.p, x.limit = s, p, limit
 	a := &x.answer
 	a.Found, a.Proven, a.Levels, x.levels, x.steps, x.looked = false, true, true, false, 0, 0
 	x.order = append(x.order[:0], among...)
@@ -151,7 +150,6 @@ func (x *solver) tighten() bool {
 	ok := x.climb(seek)
 	if ok {
 		x.order = slices.DeleteFunc(append(x.order[:0], s.ladder.rivals...), func(i int32) bool { return x.place[i] < 0 })
-		x.long = true
 		x.begin()
 		x.costly = slices.DeleteFunc(x.costly, func(i int32) bool { return x.place[i] < 0 })
 	}
