@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -428,4 +429,167 @@ func (m *noted) spared(c *Cluster, leaf queue.ID, size resources.Vector) bool {
 		}
 	}
 	return true
+}
+
+// help says what would help after a refusal. An answer other than a refusal needs a
+// place as things are, or a plan. So what is named is what could bring a place,
+// and what could undo the reason why there is no plan. (DESIGN.md, What would help.)
+func (d *decision) help(dst *Decision) {
+	if d.without.Rule != "" {
+		return // a trial of Explain: only the outcome is read
+	}
+	r := &dst.Refusal
+	if r.Proven {
+		r.RetryAt = eligible.Sooner(r.RetryAt, d.filter.until, d.now)
+	}
+	h := &r.Help
+	h.Time, h.MoreVictims = !r.RetryAt.IsZero() || !r.Proven, rulebook.ReasonOf(r.Reason).Cap
+	w := rulebook.Wish{
+		Key: d.ask.Key, Queue: d.ask.Queue, Node: d.ask.RequiredNode, Least: d.size, All: d.size,
+		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type, Counting: d.p.Counting(),
+	}
+	switch r.Reason {
+	case rulebook.NoVictims:
+		w.NeedsRoom = d.needs.open()
+	case InFlight:
+		id, _ := d.c.LookupGrant(d.ask.Key)
+		d.scratch.place[0] = int32(d.c.tasks[id].node)
+		w.Places = d.scratch.place[:]
+	}
+	defer func() { h.note(d.c, &w, &d.eligible.Rules) }()
+	switch {
+	case r.Reason == rulebook.UnknownNode:
+		h.Node = d.ask.RequiredNode
+		return
+	case !r.Proven, d.p.Predicate != nil, r.Reason == rulebook.NoVictims && d.c.gangs > 0, d.mayTakeOwn(dst),
+		d.p.MaxVictims > 0 && rulebook.ReasonOf(r.Reason).Searched:
+		// Under a cap anything that makes a plan smaller may help. A predicate may look at anything. A gang may go as a whole once a member that
+		// could not go is no more. And with the option of the own leaf, law 2 lets
+		// go more if less is used.
+		h.anything(d.c)
+		w.Anything = true
+		return
+	}
+	switch r.Reason {
+	case rulebook.NoVictims:
+		d.helpVictims(h)
+	case InFlight: // the grant ends with its node
+		d.helpPlace(h)
+		h.Node = d.c.nodes[w.Places[0]].name
+	default:
+		if rulebook.ReasonOf(r.Reason).Place {
+			d.helpPlace(h)
+		}
+		r.helpReason()
+	}
+}
+
+// helpReason names what undoes the reason.
+func (r *Refusal) helpReason() {
+	h, e := &r.Help, rulebook.ReasonOf(r.Reason)
+	h.Bounds, h.Policies, h.MoreVictims = h.Bounds || e.Bounds, h.Policies || e.Policies, h.MoreVictims || e.Cap
+	if e.Less && !slices.Contains(h.Less, r.Queue) {
+		h.Less = append(h.Less, r.Queue)
+	}
+}
+
+// helpPlace names what could make the ask fit, or wait: less usage of a queue that
+// has no headroom for it, and else room on a node. Of two that are both
+// necessary one is enough to name.
+func (d *decision) helpPlace(h *Help) {
+	moment, held := coming, d.scratch.taken[:0]
+	node := d.ask.RequiredNode
+	if id, holds := d.c.LookupGrant(d.ask.Key); holds {
+		moment, held = present, d.c.grantsFrom(held, id)
+		d.scratch.taken = held
+		node = d.c.nodes[d.c.tasks[id].node].name
+	}
+	for q := range d.tree.Ancestors(d.ask.Queue) {
+		if !d.queueHasRoom(q, moment, held) {
+			h.Less, h.Bounds = append(h.Less, q), true
+			return
+		}
+	}
+	h.Node, h.AnyNode, h.Labels = node, node == "", true
+}
+
+// helpVictims names what could give a lawful set of victims. A task that comes is
+// of no help by itself: to stop it gives back no more than it has taken. But others
+// of its queues may go then, if law 2 is what keeps them. Who is exempt now counts as
+// one who may go: its time may pass unnoticed, if that alone does not help.
+func (d *decision) helpVictims(h *Help) {
+	h.Bounds, h.Policies, h.Priorities = true, !d.required(), true
+	h.Less = append(h.Less, d.needs.queues...)
+	if !d.headroomAlone() {
+		h.Node, h.AnyNode, h.Labels = d.ask.RequiredNode, !d.required(), true
+	}
+	switch {
+	case len(d.c.grants) > 0: // a grant that starts may be a victim
+		h.More = append(h.More, queue.Root)
+	case !d.required() && d.mayGive():
+		h.More = append(h.More, d.mostAbove())
+	}
+	if len(d.c.budgets) > 0 {
+		d.helpBudgets(h)
+	}
+}
+
+// helpBudgets names the hard budgets of the tasks that might go if more was left in them, be
+// it later.
+func (d *decision) helpBudgets(h *Help) {
+	for n := range d.c.nodes {
+		if !d.c.digest.gauges[n].budgets {
+			continue
+		}
+		at := d.siteIfOpen(NodeID(n))
+		for _, id := range d.c.nodes[n].tasks {
+			if d.c.tasks[id].state == Granted || d.eligible.veto(id) != 0 || !d.helps(id, &at) {
+				continue
+			}
+			for _, row := range d.c.budgetsOf(id) {
+				b := &d.c.budgets[row]
+				if at, named := slices.BinarySearch(h.Budgets, b.name); b.hard && !named {
+					h.Budgets = slices.Insert(h.Budgets, at, b.name)
+				}
+			}
+		}
+	}
+}
+
+// mayGive reports whether more usage of its queue may let some task go.
+func (d *decision) mayGive() bool {
+	e := &d.eligible
+	for n := range d.c.nodes {
+		// The lowest of a node is too high for most that have nobody.
+		if g := &d.c.digest.gauges[n]; g.evictable == 0 || e.EvenRanks && e.LeastRank(g.minPriority) > e.Ceiling {
+			continue
+		}
+		at := d.siteIfOpen(NodeID(n))
+		for _, id := range d.c.nodes[n].tasks {
+			if d.c.tasks[id].state != Granted && e.veto(id) == 0 && d.helps(id, &at) && e.protected(id) != rulebook.RuleBudget {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// headroomAlone reports whether headroom is lacking whatever the node: for some
+// node has room for the ask as soon as what is leaving has gone.
+func (d *decision) headroomAlone() bool {
+	return d.needs.open() && !d.nearby() && d.p.Blockers == nil && slices.ContainsFunc(d.nodes, func(n NodeID) bool {
+		return d.hasRoom(n, coming, nil) && d.usable(n) && d.passes(n)
+	})
+}
+
+// mostAbove returns the queue below which everything is whose usage law 2 asks
+// about: the fence root, or the highest queue above it that has a guarantee.
+func (d *decision) mostAbove() queue.ID {
+	most := fence.Root(d.tree, d.ask.Queue)
+	for q := range d.tree.Ancestors(most) {
+		if d.tree.Guaranteed(q).Defined != 0 {
+			most = q
+		}
+	}
+	return most
 }

@@ -25,7 +25,7 @@ import (
 // leave or to stay.
 //
 // An index knows no versions, and its changes cannot fail once they are checked.
-// See history for the one, and index_check.go for the other.
+// See history for the one, and index_callers.go for the other.
 type index struct {
 	tree  *queue.Tree
 	types int // of the schema; the tables know them, too

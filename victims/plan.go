@@ -4,6 +4,7 @@ package victims
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -219,6 +220,121 @@ func (d *decision) retryAt(stages []stage) time.Time {
 		}
 		return false
 	})
+}
+
+// ends appends the instants from which tasks may go that no other rule keeps than that they are
+// refused or exempt.
+func (e *eligibility) ends(dst []time.Time) []time.Time {
+	for id := range e.c.Tasks() {
+		if e.c.tasks[id].state == Granted {
+			continue
+		}
+		switch rule := e.veto(id); {
+		case rule == rulebook.RuleRefused:
+			dst = append(dst, instantOf(e.c.refused.at(int(id))))
+		case rule == 0 && e.mayExempt():
+			if until, ok := e.exemption(id); ok && !until.IsZero() {
+				dst = append(dst, until)
+			}
+		}
+	}
+	return dst
+}
+
+// firstEnd returns the first of some instants at which there is a plan, or the
+// zero time. If more candidates never make a plan impossible, halving finds it.
+func firstEnd(ends []time.Time, monotone bool, plans func(time.Time) bool) time.Time {
+	slices.SortFunc(ends, time.Time.Compare)
+	ends = slices.CompactFunc(ends, time.Time.Equal)
+	// Each try is a decision of its own. With halving there are as few as the
+	// logarithm of the instants.
+	first := 0
+	if monotone {
+		first = sort.Search(len(ends), func(i int) bool { return plans(ends[i]) })
+	} else {
+		for first < len(ends) && !plans(ends[first]) {
+			first++
+		}
+	}
+	if first == len(ends) {
+		return time.Time{}
+	}
+	return ends[first]
+}
+
+// root notes why a refused ask could not run even in an empty cluster.
+func (d *decision) root(r *Refusal) {
+	if r.Reason == InFlight || r.Reason == rulebook.UnknownNode || r.Reason == Unlawful {
+		return
+	}
+	d.may = d.may[:0]
+	for _, n := range d.nodes {
+		if d.usable(n) && d.passes(n) {
+			if d.may = append(d.may, n); d.c.holdsEmpty(n, d.size) {
+				break
+			}
+		}
+	}
+	r.Root = d.c.RootOf(d.size, d.ask.Queue, d.may)
+}
+
+// holdsEmpty reports whether a node would hold a size with nothing on it.
+func (x *index) holdsEmpty(n NodeID, size resources.Vector) bool {
+	for t, v := range size {
+		if v > x.row(x.capacity, n)[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// RootOf returns why work of a size and leaf could not run even in an empty cluster. The nodes are those that
+// it may use, in node order, up to the first that would hold it.
+func (x *index) RootOf(size resources.Vector, leaf queue.ID, nodes []NodeID) Root {
+	switch n := len(nodes); {
+	case n == 0:
+		return Root{Kind: "no-node"}
+	case !x.holdsEmpty(nodes[n-1], size):
+		return x.tooLarge(size, nodes)
+	}
+	for t, v := range size {
+		root := Root{}
+		for q := range x.tree.Ancestors(leaf) {
+			if most, ok := x.tree.Max(q).Bound(t); ok && v > most && (root.Kind == "" || most < root.Most) {
+				root = Root{Kind: "above-max", Type: t, Most: most, Queue: q}
+			}
+		}
+		if root.Kind != "" {
+			return root
+		}
+	}
+	return Root{}
+}
+
+// tooLarge returns what nodes lack, of which none would hold a size.
+func (x *index) tooLarge(size resources.Vector, nodes []NodeID) Root {
+	for t, v := range size {
+		best := nodes[0]
+		for _, n := range nodes {
+			if x.row(x.capacity, n)[t] > x.row(x.capacity, best)[t] {
+				best = n
+			}
+		}
+		if most := x.row(x.capacity, best)[t]; most < v {
+			return Root{Kind: "too-large", Type: t, Most: most, Node: best}
+		}
+	}
+	lack := func(n NodeID) (short resources.Vector) {
+		return resources.Short(nil, resources.Limit{Value: size, Defined: resources.Positive(size)}, x.row(x.capacity, n))
+	}
+	best := nodes[0]
+	for _, n := range nodes[1:] {
+		if resources.DominantShare(lack(n), x.total).Compare(resources.DominantShare(lack(best), x.total)) < 0 {
+			best = n
+		}
+	}
+	t := slices.IndexFunc(lack(best), func(v int64) bool { return v > 0 })
+	return Root{Kind: "too-large", Type: t, Most: x.row(x.capacity, best)[t], Node: best}
 }
 
 // A side is what a [Decision] lends to planners of other packages, as lent.To(d).

@@ -5,11 +5,7 @@ package victims
 import (
 	"fmt"
 	"slices"
-	"sort"
-	"time"
 
-	"github.com/go-preempt/preempt/fence"
-	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -397,205 +393,178 @@ func (s *survey) lessNear(sum resources.Vector, q queue.ID, at *site) resources.
 	return sum
 }
 
-// ends appends the instants from which tasks may go that no other rule keeps than that they are
-// refused or exempt.
-func (e *eligibility) ends(dst []time.Time) []time.Time {
-	for id := range e.c.Tasks() {
-		if e.c.tasks[id].state == Granted {
-			continue
-		}
-		switch rule := e.veto(id); {
-		case rule == rulebook.RuleRefused:
-			dst = append(dst, instantOf(e.c.refused.at(int(id))))
-		case rule == 0 && e.mayExempt():
-			if until, ok := e.exemption(id); ok && !until.IsZero() {
-				dst = append(dst, until)
+// lanes is countRules and findClosest in one pass over the digests, for
+// callers who exempt nobody. It reads rows of tasks only if the ask's application
+// has tasks in the cluster. A node whose digest shows that one rule keeps all
+// tasks that their leaves do not keep is counted without reading its lanes.
+func (s *survey) lanes(r *Refusal) {
+	d := s.d
+	s.least = d.eligible.LeastRoom(d.scratch.least)
+	d.scratch.least = s.least
+	// With an application, an own leaf or a max that is short tasks differ by
+	// more than the digest knows.
+	s.even = !d.eligible.hasApp && !d.eligible.OwnLeaf() && !d.needs.open()
+	if 2*r.Filtered > len(d.nodes) {
+		s.same = rulebook.RuleNotHelping // as on most nodes
+	}
+	for _, n := range d.c.order {
+		s.node(r, n)
+	}
+	if d.c.hasClosed() {
+		for n := range d.c.nodes {
+			// Nobody can run there, but who runs there counts.
+			if d.c.nodes[n].live && d.c.nodes[n].closed() {
+				s.node(r, NodeID(n))
 			}
 		}
 	}
-	return dst
+	if s.alike > 0 {
+		s.addAlike(r)
+	}
 }
 
-// firstEnd returns the first of some instants at which there is a plan, or the
-// zero time. If more candidates never make a plan impossible, halving finds it.
-func firstEnd(ends []time.Time, monotone bool, plans func(time.Time) bool) time.Time {
-	slices.SortFunc(ends, time.Time.Compare)
-	ends = slices.CompactFunc(ends, time.Time.Equal)
-	// Each try is a decision of its own. With halving there are as few as the
-	// logarithm of the instants.
-	first := 0
-	if monotone {
-		first = sort.Search(len(ends), func(i int) bool { return plans(ends[i]) })
-	} else {
-		for first < len(ends) && !plans(ends[first]) {
-			first++
+// node counts the tasks of a node, and compares it with the closest one.
+//
+// Most refused asks are refused for one reason on nearly all nodes. Those nodes are
+// summed up and not looked into. If another node has another rule, its lanes are
+// read.
+func (s *survey) node(r *Refusal, n NodeID) {
+	d := s.d
+	gauge := &d.c.digest.gauges[n]
+	s.counts[rulebook.RuleLeaving] += int(gauge.leaving)
+	s.counts[rulebook.RuleRequiredNode] += int(gauge.required)
+	usable := d.usable(n) && d.passes(n)
+	rule := s.ruleForAll(n, usable)
+	if s.same == 0 {
+		s.same = rule
+	}
+	if gauge.evictable == 0 || rule != 0 && rule == s.same {
+		s.alike += int(gauge.evictable)
+		if usable && !s.isFar(n) {
+			s.closer(r, n, d.siteOf(n).short)
 		}
-	}
-	if first == len(ends) {
-		return time.Time{}
-	}
-	return ends[first]
-}
-
-// help says what would help after a refusal. An answer other than a refusal needs a
-// place as things are, or a plan. So what is named is what could bring a place,
-// and what could undo the reason why there is no plan. (DESIGN.md, What would help.)
-func (d *decision) help(dst *Decision) {
-	if d.without.Rule != "" {
-		return // a trial of Explain: only the outcome is read
-	}
-	r := &dst.Refusal
-	if r.Proven {
-		r.RetryAt = eligible.Sooner(r.RetryAt, d.filter.until, d.now)
-	}
-	h := &r.Help
-	h.Time, h.MoreVictims = !r.RetryAt.IsZero() || !r.Proven, rulebook.ReasonOf(r.Reason).Cap
-	w := rulebook.Wish{
-		Key: d.ask.Key, Queue: d.ask.Queue, Node: d.ask.RequiredNode, Least: d.size, All: d.size,
-		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type, Counting: d.p.Counting(),
-	}
-	switch r.Reason {
-	case rulebook.NoVictims:
-		w.NeedsRoom = d.needs.open()
-	case InFlight:
-		id, _ := d.c.LookupGrant(d.ask.Key)
-		d.scratch.place[0] = int32(d.c.tasks[id].node)
-		w.Places = d.scratch.place[:]
-	}
-	defer func() { h.note(d.c, &w, &d.eligible.Rules) }()
-	switch {
-	case r.Reason == rulebook.UnknownNode:
-		h.Node = d.ask.RequiredNode
-		return
-	case !r.Proven, d.p.Predicate != nil, r.Reason == rulebook.NoVictims && d.c.gangs > 0, d.mayTakeOwn(dst),
-		d.p.MaxVictims > 0 && rulebook.ReasonOf(r.Reason).Searched:
-		// Under a cap anything that makes a plan smaller may help. A predicate may look at anything. A gang may go as a whole once a member that
-		// could not go is no more. And with the option of the own leaf, law 2 lets
-		// go more if less is used.
-		h.anything(d.c)
-		w.Anything = true
 		return
 	}
-	switch r.Reason {
-	case rulebook.NoVictims:
-		d.helpVictims(h)
-	case InFlight: // the grant ends with its node
-		d.helpPlace(h)
-		h.Node = d.c.nodes[w.Places[0]].name
-	default:
-		if rulebook.ReasonOf(r.Reason).Place {
-			d.helpPlace(h)
-		}
-		r.helpReason()
+	at := d.siteIfOpen(n)
+	short := at.short
+	s.countLanes(r, n, &at)
+	if usable {
+		s.closer(r, n, short)
 	}
 }
 
-// helpReason names what undoes the reason.
-func (r *Refusal) helpReason() {
-	h, e := &r.Help, rulebook.ReasonOf(r.Reason)
-	h.Bounds, h.Policies, h.MoreVictims = h.Bounds || e.Bounds, h.Policies || e.Policies, h.MoreVictims || e.Cap
-	if e.Less && !slices.Contains(h.Less, r.Queue) {
-		h.Less = append(h.Less, r.Queue)
-	}
-}
-
-// helpPlace names what could make the ask fit, or wait: less usage of a queue that
-// has no headroom for it, and else room on a node. Of two that are both
-// necessary one is enough to name.
-func (d *decision) helpPlace(h *Help) {
-	moment, held := coming, d.scratch.taken[:0]
-	node := d.ask.RequiredNode
-	if id, holds := d.c.LookupGrant(d.ask.Key); holds {
-		moment, held = present, d.c.grantsFrom(held, id)
-		d.scratch.taken = held
-		node = d.c.nodes[d.c.tasks[id].node].name
-	}
-	for q := range d.tree.Ancestors(d.ask.Queue) {
-		if !d.queueHasRoom(q, moment, held) {
-			h.Less, h.Bounds = append(h.Less, q), true
-			return
-		}
-	}
-	h.Node, h.AnyNode, h.Labels = node, node == "", true
-}
-
-// helpVictims names what could give a lawful set of victims. A task that comes is
-// of no help by itself: to stop it gives back no more than it has taken. But others
-// of its queues may go then, if law 2 is what keeps them. Who is exempt now counts as
-// one who may go: its time may pass unnoticed, if that alone does not help.
-func (d *decision) helpVictims(h *Help) {
-	h.Bounds, h.Policies, h.Priorities = true, !d.required(), true
-	h.Less = append(h.Less, d.needs.queues...)
-	if !d.headroomAlone() {
-		h.Node, h.AnyNode, h.Labels = d.ask.RequiredNode, !d.required(), true
-	}
+// ruleForAll returns the rule that keeps every evictable task of a node whose
+// leaf no rule keeps, or 0 if its digest does not tell.
+func (s *survey) ruleForAll(n NodeID, usable bool) rulebook.Rule {
+	d, e := s.d, &s.d.eligible
+	gauge := &d.c.digest.gauges[n]
 	switch {
-	case len(d.c.grants) > 0: // a grant that starts may be a victim
-		h.More = append(h.More, queue.Root)
-	case !d.required() && d.mayGive():
-		h.More = append(h.More, d.mostAbove())
+	case !s.even:
+		return 0
+	// If the lowest task is too high in the leaf that ranks lowest, every task
+	// is.
+	case e.LeastRank(gauge.minPriority) > e.Ceiling:
+		return rulebook.RulePriority
+	case !e.EvenRanks || e.LeastRank(gauge.maxPriority) > e.Ceiling:
+		return 0
+	// No rule up to here keeps any. Nobody helps where the ask cannot run.
+	case !usable:
+		return rulebook.RuleNotHelping
 	}
-	if len(d.c.budgets) > 0 {
-		d.helpBudgets(h)
+	// If the smallest amounts are too large for every bound, so is every task. If
+	// they help, so does every task.
+	free, least := d.c.row(d.c.coming, n), d.c.row(d.c.digest.least, n)
+	for _, t := range d.types {
+		if least[t] > 0 && free[t] < d.size[t] {
+			if d.eligible.TooLarge(least) {
+				return rulebook.RuleGuarantee
+			}
+			break
+		}
 	}
+	return 0
 }
 
-// helpBudgets names the hard budgets of the tasks that might go if more was left in them, be
-// it later.
-func (d *decision) helpBudgets(h *Help) {
-	for n := range d.c.nodes {
-		if !d.c.digest.gauges[n].budgets {
-			continue
-		}
-		at := d.siteIfOpen(NodeID(n))
-		for _, id := range d.c.nodes[n].tasks {
-			if d.c.tasks[id].state == Granted || d.eligible.veto(id) != 0 || !d.helps(id, &at) {
-				continue
-			}
-			for _, row := range d.c.budgetsOf(id) {
-				b := &d.c.budgets[row]
-				if at, named := slices.BinarySearch(h.Budgets, b.name); b.hard && !named {
-					h.Budgets = slices.Insert(h.Budgets, at, b.name)
-				}
-			}
-		}
+// isFar reports whether a node lacks so much of some type, with nobody gone, that
+// it is not the closest.
+func (s *survey) isFar(n NodeID) bool {
+	d := s.d
+	if len(s.asMuch) == 0 {
+		return false // it is the first one
 	}
-}
-
-// mayGive reports whether more usage of its queue may let some task go.
-func (d *decision) mayGive() bool {
-	e := &d.eligible
-	for n := range d.c.nodes {
-		// The lowest of a node is too high for most that have nobody.
-		if g := &d.c.digest.gauges[n]; g.evictable == 0 || e.EvenRanks && e.LeastRank(g.minPriority) > e.Ceiling {
-			continue
-		}
-		at := d.siteIfOpen(NodeID(n))
-		for _, id := range d.c.nodes[n].tasks {
-			if d.c.tasks[id].state != Granted && e.veto(id) == 0 && d.helps(id, &at) && e.protected(id) != rulebook.RuleBudget {
-				return true
-			}
+	free := d.c.row(d.c.coming, n)
+	for _, t := range d.types {
+		if most := s.asMuch[t]; max(d.size[t]-free[t], 0) >= most && most < noLimit {
+			return true
 		}
 	}
 	return false
 }
 
-// headroomAlone reports whether headroom is lacking whatever the node: for some
-// node has room for the ask as soon as what is leaving has gone.
-func (d *decision) headroomAlone() bool {
-	return d.needs.open() && !d.nearby() && d.p.Blockers == nil && slices.ContainsFunc(d.nodes, func(n NodeID) bool {
-		return d.hasRoom(n, coming, nil) && d.usable(n) && d.passes(n)
-	})
-}
-
-// mostAbove returns the queue below which everything is whose usage law 2 asks
-// about: the fence root, or the highest queue above it that has a guarantee.
-func (d *decision) mostAbove() queue.ID {
-	most := fence.Root(d.tree, d.ask.Queue)
-	for q := range d.tree.Ancestors(most) {
-		if d.tree.Guaranteed(q).Defined != 0 {
-			most = q
+// addAlike counts the tasks of which one rule keeps all whom their leaves do not:
+// what leaves keep, and was not counted yet, is among them.
+func (s *survey) addAlike(r *Refusal) {
+	d := s.d
+	var kept [rulebook.NumRules]int
+	for w := range d.tree.Leaves(queue.Root) {
+		// A leaf's veto comes before any rule of a lane, and the cluster counts
+		// each leaf's evictable tasks anyway.
+		if veto := d.eligible.Leaves[w].Veto; veto != 0 {
+			kept[veto] += int(d.c.evictable[w])
 		}
 	}
-	return most
+	for rule, n := range kept {
+		if n > 0 {
+			// Some of them were counted when lanes were read, and are not among
+			// those that were summed up.
+			s.alike -= n - s.counts[rule]
+			s.counts[rule] = n
+		}
+	}
+	s.counts[s.same] += s.alike
+}
+
+// countLanes counts the tasks of a node lane by lane, each at the first rule that keeps
+// it, and takes what its candidates would free off what the node is short of.
+func (s *survey) countLanes(r *Refusal, n NodeID, at *site) {
+	d, e := s.d, &s.d.eligible
+	digest := &d.c.digest.nodes[n]
+	// Of a required node only the tasks on it make headroom.
+	headroom := d.needs.open() && (d.usable(n) || !d.required())
+	for i := range digest.lanes {
+		l, size := &digest.lanes[i], digest.size(i, d.c.types)
+		// Most sizes fit what any leaf has to give, and then none of the leaves is asked.
+		types, ample := resources.Positive(size), resources.Fits(size, s.least)
+		candidates := int64(0)
+		for j := l.first; j < l.end; j++ {
+			leaf := &e.Leaves[digest.leaves[j]]
+			helps := types & at.mask
+			if headroom {
+				helps |= types & d.needs.masks[leaf.Level]
+			}
+			switch {
+			// The order of rules is that of Veto, and a test holds the two
+			// together.
+			case e.hasApp && d.c.tasks[digest.ids[j]].app == e.app:
+				s.counts[rulebook.RuleApplication]++
+			case leaf.Veto != 0:
+				s.counts[leaf.Veto]++
+			case leaf.Rank.Of(l.priority) > leaf.Ceiling:
+				s.counts[rulebook.RulePriority]++
+			case helps == 0:
+				s.counts[rulebook.RuleNotHelping]++
+			case !ample && !resources.Fits(size, leaf.Room):
+				s.counts[rulebook.RuleGuarantee]++
+			default:
+				candidates++
+			}
+		}
+		r.Candidates += int(candidates)
+		if candidates == 0 || at.node == noNode {
+			continue // what it frees is of no use there
+		}
+		for t, v := range size {
+			at.short[t] -= candidates * v
+		}
+	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// What comes into a cluster is checked here, before anything changes.
+// The index as callers see it: what comes into a cluster is checked here, before anything changes,
+// and tasks are read.
 
 // parse checks a task, or a grant, that is to be added and returns its row,
 // without its application, job and lists. Old is the amounts that its key has
