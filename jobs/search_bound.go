@@ -267,6 +267,30 @@ func (c *jobCase) least(h int32, lack []int64) (low sums, ok bool) {
 	return low, count <= units
 }
 
+// A hostCost is what a host costs at least.
+type hostCost struct {
+	host int32
+	low  sums
+}
+
+// cheapestFirst appends the hosts that may have what is wanted, those first that could cost the
+// least.
+func (s *search) cheapestFirst(dst []hostCost, want resources.Vector, may func(h int32) bool) []hostCost {
+	for h := range int32(len(s.hosts)) {
+		if !may(h) {
+			continue
+		}
+		s.lacks(want, s.hosts[h].free)
+		if low, ok := s.least(h, s.lack); ok {
+			dst = append(dst, hostCost{h, low})
+		}
+	}
+	slices.SortFunc(dst, func(a, b hostCost) int {
+		return cmp.Or(a.low.compareLevels(&b.low), cmp.Compare(a.host, b.host))
+	})
+	return dst
+}
+
 // sums are the parts of a cost that are sums, in their order: what units cost
 // below a ceiling, under which rank and priority do not count and are 0. Of two ways
 // to do one part of a plan the cheaper is then the better one, whatever the rest

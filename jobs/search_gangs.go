@@ -3,7 +3,6 @@
 package jobs
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/gangs"
@@ -101,15 +100,20 @@ func (x *exchanger) solve() {
 // tells reports whether the levels of a selection are those of the best plan. They are not if
 // a budget is overrun that the problem does not have.
 func (x *exchanger) tells(s *gangs.Selection) bool {
+	total := x.best.totalOf(x.goingIn(s), x.rem)
+	return x.best.found && total.Levels == x.best.levels
+}
+
+// goingIn lists the units that go in a selection. It is good until the next call.
+func (x *exchanger) goingIn(s *gangs.Selection) []int32 {
 	x.list = x.list[:0]
-	for _, u := range s.Units {
-		x.list = append(x.list, x.singles[u])
-	}
 	for _, w := range s.Wholes {
 		x.list = append(x.list, x.wholly[w])
 	}
-	total := x.best.totalOf(x.list, x.rem)
-	return x.best.found && total.Levels == x.best.levels
+	for _, u := range s.Units {
+		x.list = append(x.list, x.singles[u])
+	}
+	return x.list
 }
 
 // state states the problem. It reports false if that is of no use.
@@ -205,19 +209,7 @@ func (x *exchanger) cheapestSites() bool {
 		return false
 	}
 	for i, k := range [...]*kind{&x.kinds[0], &x.kinds[len(x.kinds)-1]} {
-		x.low = x.low[:0]
-		for _, h := range x.sites {
-			if x.siteOf[h] == 0 || !x.takes(h, k) {
-				continue
-			}
-			x.lacks(k.size, x.hosts[h].free)
-			if low, ok := x.least(h, x.search.lack); ok {
-				x.low = append(x.low, hostCost{h, low})
-			}
-		}
-		slices.SortFunc(x.low, func(a, b hostCost) int {
-			return cmp.Or(a.low.compareLevels(&b.low), cmp.Compare(a.host, b.host))
-		})
+		x.low = x.cheapestFirst(x.low[:0], k.size, func(h int32) bool { return x.siteOf[h] < 0 && x.takes(h, k) })
 		for _, o := range x.low[:min(len(x.low), (mostSites-n)/(2-i))] {
 			mark(o.host)
 		}
@@ -350,19 +342,12 @@ func (x *exchanger) name(dst *gangs.Selection, chosen []int32) {
 func (x *exchanger) offer(s *gangs.Selection) bool {
 	p := &x.partial
 	p.begin()
-	for _, w := range s.Wholes {
-		if !p.mayGo(x.wholly[w]) {
-			x.blame(x.wholly[w])
+	for _, u := range x.goingIn(s) {
+		if !p.mayGo(u) {
+			x.blame(u)
 			return false
 		}
-		p.choose(x.wholly[w])
-	}
-	for _, u := range s.Units {
-		if !p.mayGo(x.singles[u]) {
-			x.blame(x.singles[u])
-			return false
-		}
-		p.choose(x.singles[u])
+		p.choose(u)
 	}
 	x.counts = rows.Zeros(x.counts, len(x.kinds))
 	for _, seat := range s.Seats {

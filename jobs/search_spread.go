@@ -48,12 +48,6 @@ type way struct {
 	first, last int32 // who goes is spreader.chosen[first:last]
 }
 
-// A hostCost is what a host costs at least.
-type hostCost struct {
-	host int32
-	low  sums
-}
-
 // A cell is the least cost of some members on some hosts, if there is room.
 type cell struct {
 	found bool
@@ -192,20 +186,9 @@ func (x *spreader) list(l ceiling) bool {
 // whether any host can take them. Hosts that may be cheap are worked out first, and
 // no more of them than matter.
 func (x *spreader) listState(state, members, wanted int) bool {
-	x.lows, x.best = x.lows[:0], x.best[:0]
-	for h := range x.hosts {
-		if !x.takesState(int32(h), state, x.row(x.room, h)) {
-			continue
-		}
-		x.lacks(x.want, x.hosts[h].free)
-		if low, ok := x.least(int32(h), x.lack); ok {
-			x.lows = append(x.lows, hostCost{int32(h), low})
-		}
-	}
+	x.best = x.best[:0]
+	x.lows = x.cheapestFirst(x.lows[:0], x.want, func(h int32) bool { return x.takesState(h, state, x.row(x.room, int(h))) })
 	x.spend(len(x.hosts))
-	slices.SortFunc(x.lows, func(a, b hostCost) int {
-		return cmp.Or(a.low.compareLevels(&b.low), cmp.Compare(a.host, b.host))
-	})
 	for i := range x.lows {
 		o := &x.lows[i]
 		if len(x.best) == wanted && o.low.compareLevels(&x.best[wanted-1].sums) >= 0 {

@@ -13,22 +13,15 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A joint is what is decided about asks.
-type joint struct {
-	asks    []victims.Ask // copies, in the order in which they were given
-	parts   []jointPart   // each is for the cluster with those before it applied
-	refused []refusedAsk  // in the order of their asks
-}
-
 // A jointPart is a plan for asks that share their victims. Law 2 holds at its end.
 type jointPart struct {
-	asks []int // indices of joint.asks, ascending
+	asks []int // indices of joiner.asks, ascending
 	victims.Decision
 }
 
 // A refusedAsk is an ask that has no place beside those before it.
 type refusedAsk struct {
-	ask     int // an index of joint.asks
+	ask     int // an index of joiner.asks
 	refusal victims.Refusal
 }
 
@@ -73,7 +66,7 @@ func (p *Planner) DecideAll(dst []victims.Decision, asks []victims.Ask, now time
 	if err := checkAsks(p.Cluster, asks); err != nil {
 		return dst, err
 	}
-	j := &joiner{p: p, dst: &joint{asks: copyAsks(asks)}, now: now}
+	j := &joiner{p: p, asks: copyAsks(asks), now: now}
 	if err := j.decide(); err != nil {
 		return dst, err
 	}
@@ -93,7 +86,7 @@ func (j *joiner) decide() error {
 	if err := j.takeTurns(); err != nil {
 		return err
 	}
-	asks := j.dst.asks
+	asks := j.asks
 	for first, end := 0, 0; first < len(asks); first = end {
 		for end = first + 1; end < len(asks) && shares(&asks[first], &asks[end]); {
 			end++
@@ -103,20 +96,20 @@ func (j *joiner) decide() error {
 		}
 	}
 	j.preferTurns()
-	slices.SortFunc(j.dst.refused, func(a, b refusedAsk) int { return a.ask - b.ask })
+	slices.SortFunc(j.refused, func(a, b refusedAsk) int { return a.ask - b.ask })
 	return nil
 }
 
 // tell appends what was decided: parts, and between them those refused who come before.
 func (j *joiner) tell(dst []victims.Decision) []victims.Decision {
-	refused := j.dst.refused
-	for i := 0; i < len(j.dst.parts) || len(refused) > 0; {
-		if i == len(j.dst.parts) || len(refused) > 0 && refused[0].ask < j.dst.parts[i].asks[0] {
+	refused := j.refused
+	for i := 0; i < len(j.parts) || len(refused) > 0; {
+		if i == len(j.parts) || len(refused) > 0 && refused[0].ask < j.parts[i].asks[0] {
 			dst = append(dst, j.refusal(&refused[0]))
 			refused = refused[1:]
 			continue
 		}
-		d := j.dst.parts[i].Decision
+		d := j.parts[i].Decision
 		d.Plan.Steps = 0
 		dst = append(dst, d)
 		i++
@@ -134,7 +127,7 @@ func (j *joiner) tell(dst []victims.Decision) []victims.Decision {
 
 // refusal returns the decision about an ask that is refused.
 func (j *joiner) refusal(r *refusedAsk) (d victims.Decision) {
-	ask := &j.dst.asks[r.ask]
+	ask := &j.asks[r.ask]
 	if !j.asAsks {
 		fill(&j.job, ask)
 		ask = &j.job
@@ -191,7 +184,7 @@ func (t *turn) served() bool { return t.refusal == nil }
 // takeTurns decides all asks one after another, each for the cluster with those before it
 // applied, and takes that back.
 func (j *joiner) takeTurns() error {
-	j.turns = make([]turn, len(j.dst.asks))
+	j.turns = make([]turn, len(j.asks))
 	since := 0 // those from here on have seen the same cluster
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -215,7 +208,7 @@ func (j *joiner) takeTurns() error {
 		}
 	}
 	j.retreat(0)
-	j.perAsk = j.spent / int64(max(len(j.dst.asks), 1))
+	j.perAsk = j.spent / int64(max(len(j.asks), 1))
 	if j.most == 0 {
 		j.most = max(jointTimes*j.spent, jointSteps)
 	}
@@ -227,7 +220,7 @@ func (j *joiner) inFlight(i int) bool {
 	if t := &j.turns[i]; t.refusal != nil {
 		return t.refusal.Reason == victims.InFlight
 	}
-	_, held := j.p.Cluster.LookupGrant(j.dst.asks[i].Key)
+	_, held := j.p.Cluster.LookupGrant(j.asks[i].Key)
 	return held
 }
 
@@ -235,7 +228,7 @@ func (j *joiner) inFlight(i int) bool {
 // that matters, or -1.
 func (j *joiner) turnAlike(from, ask int) int {
 	for i := from; i < ask; i++ {
-		if j.turns[i].refusal.Reason != victims.InFlight && shares(&j.dst.asks[i], &j.dst.asks[ask]) && j.alike(i, ask) {
+		if j.turns[i].refusal.Reason != victims.InFlight && shares(&j.asks[i], &j.asks[ask]) && j.alike(i, ask) {
 			return i
 		}
 	}
@@ -258,16 +251,16 @@ func (j *joiner) preferTurns() {
 		parts = append(parts, t.jointPart)
 		served++
 	}
-	if !j.strayed || served+len(j.dst.refused) != len(j.turns) ||
-		slices.ContainsFunc(j.dst.refused, func(r refusedAsk) bool { return j.turns[r.ask].served() }) ||
-		!j.dearer(j.dst.parts, parts) {
+	if !j.strayed || served+len(j.refused) != len(j.turns) ||
+		slices.ContainsFunc(j.refused, func(r refusedAsk) bool { return j.turns[r.ask].served() }) ||
+		!j.dearer(j.parts, parts) {
 		return
 	}
 	j.retreat(0)
 	if err := j.apply(parts); err != nil {
 		panic(err) // they were applied before
 	}
-	j.dst.refused = j.dst.refused[:0]
+	j.refused = j.refused[:0]
 	for i := range j.turns {
 		if t := &j.turns[i]; !t.served() {
 			j.refuse(i, t.refusal)
@@ -304,7 +297,7 @@ func levelsOf(parts []jointPart) (sum victims.Cost) {
 func (j *joiner) alone(i int) (turn, error) {
 	steps := j.steps
 	if steps > 0 {
-		steps = max(1, steps/int64(4*len(j.dst.asks)))
+		steps = max(1, steps/int64(4*len(j.asks)))
 	}
 	if !j.asAsks {
 		return j.asJob(i, steps)
@@ -337,7 +330,7 @@ func (j *joiner) asJob(i int, steps int64) (turn, error) {
 
 // asAsk decides an ask as the planner of asks does.
 func (j *joiner) asAsk(i int, most int64) (turn, error) {
-	p, ask, d := &j.p.asks, &j.dst.asks[i], new(victims.Decision)
+	p, ask, d := &j.p.asks, &j.asks[i], new(victims.Decision)
 	p.Cluster, p.Options, p.Steps, p.Observe, p.Audit = j.p.Cluster, j.p.Options, most, nil, false
 	steps, err := p.ask(d, ask, j.now)
 	if err != nil {

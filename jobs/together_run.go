@@ -29,9 +29,11 @@ const jointTimes = 3
 // places. So a plan for all of a part is looked for once, at its end, and beside that only
 // if an ask has no place in turn.
 type joiner struct {
-	p   *Planner
-	dst *joint // its parts are applied, the incumbent of the part at hand included
-	now time.Time
+	p       *Planner
+	now     time.Time
+	asks    []victims.Ask // copies, in the order in which they were given
+	parts   []jointPart   // applied, the incumbent of the part at hand included; each is for the cluster with those before it
+	refused []refusedAsk  // in the order of their asks, in the end
 
 	// What the planner had before the call.
 	cluster *victims.Cluster
@@ -52,7 +54,7 @@ type joiner struct {
 
 	// The part at hand.
 	part    []int       // its asks, which are served
-	base    int         // its incumbent are the parts of dst from here on
+	base    int         // its incumbent are the parts from here on
 	found   *queue.Tree // as it was before them; nil if nobody follows
 	loner   bool        // its ask takes what none may take that shares a plan
 	settled []jointPart // what is better than the incumbent; see settle
@@ -86,21 +88,21 @@ const fewSteps = 1 << 17
 
 func (j *joiner) end() {
 	j.p.Steps, j.p.Stop, j.p.inOrder, j.p.sharing, j.p.hasty = j.steps, j.stop, false, false, false
-	undo(j.p.Cluster, len(j.dst.parts))
+	undo(j.p.Cluster, len(j.parts))
 	j.p.Cluster = j.cluster
 }
 
 // run decides asks that are alike, those from first up to end.
 func (j *joiner) run(first, end int) error {
 	left := j.most - j.spent
-	j.until = j.spent + left*int64(end-first)/int64(len(j.dst.asks)-first)
+	j.until = j.spent + left*int64(end-first)/int64(len(j.asks)-first)
 	rest := j.waiting(first, end)
 	j.open(len(rest) > 1)
-	since := len(j.dst.refused) // those refused from here on saw the asks that are served now
+	since := len(j.refused) // those refused from here on saw the asks that are served now
 	for len(rest) > 0 {
 		next := rest[0]
 		if same := j.refusedAlike(since, next); same >= 0 {
-			j.refuse(next, &j.dst.refused[same].refusal)
+			j.refuse(next, &j.refused[same].refusal)
 			rest = rest[1:]
 			continue
 		}
@@ -109,7 +111,7 @@ func (j *joiner) run(first, end int) error {
 			return err
 		}
 		if n > 0 {
-			since = len(j.dst.refused)
+			since = len(j.refused)
 		}
 		rest = rest[max(n, 1):]
 	}
@@ -146,7 +148,7 @@ func (j *joiner) serve(rest []int) (n int, err error) {
 	}
 	// It may have room as it is once the part is settled, or tasks of its own leaf may go
 	// for it.
-	incumbent, changed := slices.Clone(j.dst.parts[j.base:]), false
+	incumbent, changed := slices.Clone(j.parts[j.base:]), false
 	if j.left()/2 >= j.perAsk*int64(len(rest)) { // the others are asked again then
 		if changed, err = j.settle(); err != nil {
 			return 0, err
@@ -181,7 +183,7 @@ func (j *joiner) turnOf(ask int) (turn, error) {
 
 // open begins a part, and says whether others may follow its first ask.
 func (j *joiner) open(others bool) {
-	j.part, j.base, j.loner = nil, len(j.dst.parts), false
+	j.part, j.base, j.loner = nil, len(j.parts), false
 	j.asked, j.settled, j.found = false, nil, nil
 	if others {
 		// The first turn has told what is wrong with the types.
@@ -200,7 +202,7 @@ func (j *joiner) add(t *turn) error {
 func (j *joiner) close() error {
 	changed, err := j.settle()
 	j.strayed = j.strayed || changed
-	if parts := j.dst.parts[j.base:]; err == nil && len(parts) > 1 && !slices.ContainsFunc(parts, func(p jointPart) bool { return p.Outcome != victims.Fits }) {
+	if parts := j.parts[j.base:]; err == nil && len(parts) > 1 && !slices.ContainsFunc(parts, func(p jointPart) bool { return p.Outcome != victims.Fits }) {
 		// Whoever fits is told in one plan.
 		all := j.fitting(j.retreat(j.base))
 		err = j.apply([]jointPart{all})
@@ -231,7 +233,7 @@ func (j *joiner) mayFollow(t *turn) bool {
 		return false
 	}
 	stops := func(p jointPart) bool { return p.Outcome == victims.Preempts }
-	if j.p.ByPriority || !stops(t.jointPart) && !slices.ContainsFunc(j.dst.parts[j.base:], stops) {
+	if j.p.ByPriority || !stops(t.jointPart) && !slices.ContainsFunc(j.parts[j.base:], stops) {
 		return true
 	}
 	// All of them must be entitled, also those that fit. (Law 4: before each of them.)
@@ -305,7 +307,7 @@ func (j *joiner) join(rest []int, t *turn) (n int, proven bool, err error) {
 // an incumbent: all of them, or nil if an ask is refused or takes from its own leaf. It is
 // not known if nothing is left to find out.
 func (j *joiner) inTurn(incumbent []jointPart, asks []int, first *turn) (parts []jointPart, known bool, err error) {
-	base := len(j.dst.parts)
+	base := len(j.parts)
 	defer func() { j.retreat(base) }()
 	if err := j.apply(incumbent); err != nil {
 		return nil, false, err
@@ -327,7 +329,7 @@ func (j *joiner) inTurn(incumbent []jointPart, asks []int, first *turn) (parts [
 			return nil, false, err
 		}
 	}
-	parts = slices.Clone(j.dst.parts[base:])
+	parts = slices.Clone(j.parts[base:])
 	if slices.ContainsFunc(parts, j.takesOwn) {
 		return nil, true, nil
 	}
@@ -344,7 +346,7 @@ func (j *joiner) taken(list []int) jointPart {
 	j.trial = victims.Decision{}
 	if d.SharedBy = j.sharedBy(list); d.SharedBy == nil {
 		d.Plan.Ask = victims.Ask{}
-		fill(&d.Plan.Ask, &j.dst.asks[list[0]])
+		fill(&d.Plan.Ask, &j.asks[list[0]])
 	}
 	return jointPart{list, d}
 }
@@ -352,7 +354,7 @@ func (j *joiner) taken(list []int) jointPart {
 // settle makes one plan for all asks of the part the incumbent, unless that costs more in
 // the levels before the excess or is not found. It reports whether it did.
 func (j *joiner) settle() (changed bool, err error) {
-	incumbent := j.dst.parts[j.base:]
+	incumbent := j.parts[j.base:]
 	fits := func(p jointPart) bool { return p.Outcome == victims.Fits }
 	if len(incumbent) < 2 || !slices.ContainsFunc(incumbent, func(p jointPart) bool { return !fits(p) }) {
 		return false, nil
@@ -413,14 +415,14 @@ func (j *joiner) question(list []int, incumbent []jointPart, steps int64) (serve
 // sharedBy returns the asks of a plan, if they are several.
 func (j *joiner) sharedBy(list []int) (asks []victims.Ask) {
 	for _, i := range list[:len(list)*min(len(list)-1, 1)] {
-		asks = append(asks, j.dst.asks[i])
+		asks = append(asks, j.asks[i])
 	}
 	return asks
 }
 
 // describe makes the job the one whose members are asks.
 func (j *joiner) describe(list []int) {
-	first := &j.dst.asks[list[0]]
+	first := &j.asks[list[0]]
 	job := &j.job
 	*job = victims.Ask{
 		Key: cmp.Or(first.Job, "asks from "+first.Key), Application: first.Application, Queue: first.Queue,
@@ -428,7 +430,7 @@ func (j *joiner) describe(list []int) {
 		PendingSince: first.PendingSince, LastAttempt: first.LastAttempt, Members: job.Members[:0],
 	}
 	for _, i := range list {
-		a := &j.dst.asks[i]
+		a := &j.asks[i]
 		// All of them must have waited for long enough.
 		if a.PendingSince.After(job.PendingSince) {
 			job.PendingSince = a.PendingSince
@@ -450,7 +452,7 @@ func (j *joiner) apply(parts []jointPart) error {
 		if err := j.p.Cluster.Apply(&parts[i].Decision); err != nil {
 			return err
 		}
-		j.dst.parts = append(j.dst.parts, parts[i])
+		j.parts = append(j.parts, parts[i])
 	}
 	j.spent += int64(len(parts)) * applyWork
 	return nil
@@ -462,22 +464,22 @@ const applyWork, nodeWork = 1000, 32
 
 // retreat takes parts back, and returns them.
 func (j *joiner) retreat(base int) []jointPart {
-	parts := slices.Clone(j.dst.parts[base:])
+	parts := slices.Clone(j.parts[base:])
 	undo(j.p.Cluster, len(parts))
-	j.dst.parts = j.dst.parts[:base]
+	j.parts = j.parts[:base]
 	return parts
 }
 
 // refuse adds a refusal to the answer.
 func (j *joiner) refuse(ask int, r *victims.Refusal) {
-	j.dst.refused = append(j.dst.refused, refusedAsk{ask, *r})
+	j.refused = append(j.refused, refusedAsk{ask, *r})
 }
 
 // refusedAlike returns a refusal, from one on, of an ask of which all is the same that
 // matters, or -1.
 func (j *joiner) refusedAlike(from, ask int) int {
-	for i := from; i < len(j.dst.refused); i++ {
-		if j.alike(j.dst.refused[i].ask, ask) {
+	for i := from; i < len(j.refused); i++ {
+		if j.alike(j.refused[i].ask, ask) {
 			return i
 		}
 	}
@@ -486,7 +488,7 @@ func (j *joiner) refusedAlike(from, ask int) int {
 
 // alike reports whether all is the same that matters of two asks that may share a plan.
 func (j *joiner) alike(one, ask int) bool {
-	a, b := &j.dst.asks[ask], &j.dst.asks[one]
+	a, b := &j.asks[ask], &j.asks[one]
 	return resources.Equal(a.Size, b.Size) && a.Class == b.Class &&
 		a.PendingSince.Equal(b.PendingSince) && a.LastAttempt.Equal(b.LastAttempt) &&
 		!slices.Contains(j.reserved, a.Key)
