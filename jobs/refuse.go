@@ -120,10 +120,11 @@ func (d *decision) retryAt(s stage) time.Time {
 		if t.State == victims.Granted {
 			continue
 		}
-		switch rule := d.rules.veto(&t); {
-		case rule == rulebook.RuleRefused:
+		rule := d.rules.veto(&t)
+		if rule == rulebook.RuleRefused {
 			d.ends = append(d.ends, t.RefusedUntil)
-		case rule == 0 && d.rules.mayExempt():
+		}
+		if (rule == 0 || rule == rulebook.RuleRefused) && d.rules.mayExempt() { // it may be both
 			if until, ok := d.rules.exemption(id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)
 			}

@@ -229,10 +229,11 @@ func (e *eligibility) ends(dst []time.Time) []time.Time {
 		if e.c.tasks[id].state == Granted {
 			continue
 		}
-		switch rule := e.veto(id); {
-		case rule == rulebook.RuleRefused:
+		rule := e.veto(id)
+		if rule == rulebook.RuleRefused {
 			dst = append(dst, instantOf(e.c.refused.at(int(id))))
-		case rule == 0 && e.mayExempt():
+		}
+		if (rule == 0 || rule == rulebook.RuleRefused) && e.mayExempt() { // it may be both
 			if until, ok := e.exemption(id); ok && !until.IsZero() {
 				dst = append(dst, until)
 			}
