@@ -97,7 +97,7 @@ func changes(c *world.Case, cluster *victims.Cluster) map[victims.Relaxation]*wo
 	s.add(victims.Relaxation{Rule: "may-not-preempt"}, func(c *world.Case) { c.Ask.MayNot = false })
 	s.add(victims.Relaxation{Rule: "delay"}, func(c *world.Case) { c.Ask.PendingSince = c.Options.Now.AddDate(-1, 0, 0) })
 	s.add(victims.Relaxation{Rule: "interval"}, func(c *world.Case) { c.Options.Interval = 0 })
-	if !governed(c) {
+	if counts := func(t string) bool { return c.Ask.Size[t] > 0 && counts(c, t) }; !governed(c) && slices.ContainsFunc(c.World.Types, counts) {
 		// A guarantee of the leaf itself is the least that can be given: nothing
 		// else is in the leaf, and nobody could take from there.
 		s.add(victims.Relaxation{Rule: "not-guaranteed"}, guaranteeAsk)
@@ -189,13 +189,18 @@ func governs(c *world.Case, q world.Place) bool {
 	return false
 }
 
+// counts reports whether guarantees of a type count.
+func counts(c *world.Case, t string) bool {
+	return c.Options.Scarce == nil || slices.Contains(c.Options.Scarce, t)
+}
+
 // guaranteeAsk guarantees the asking leaf a little more than it uses, of a type
-// that is asked for. It is too much where that is more than the leaf's max.
+// that is asked for and counts. It is too much where that is more than the leaf's max.
 func guaranteeAsk(c *world.Case) {
 	leaf := slices.IndexFunc(c.World.Queues(), func(q world.Place) bool { return q.Path == c.Ask.Queue })
 	q := c.World.Queues()[leaf].Queue
 	for _, t := range c.World.Types {
-		if c.Ask.Size[t] > 0 {
+		if c.Ask.Size[t] > 0 && counts(c, t) {
 			bounds := world.Amounts{t: c.World.Usage(true)[c.Ask.Queue][t] + 1}
 			maps.Copy(bounds, q.Guaranteed)
 			q.Guaranteed = bounds
