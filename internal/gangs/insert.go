@@ -122,7 +122,7 @@ func (s *Solver) start() bool {
 				if len(gains) == 0 || s.stopped() {
 					return false
 				}
-				if !s.letGo(gains[0].whole) {
+				if !s.letGo(s.pick(gains).whole) {
 					return false
 				}
 			}
@@ -201,6 +201,18 @@ func (s *Solver) complete(i, set, kind int32, place bool) (used int64) {
 	return used
 }
 
+// pick returns the first of some wholes or, if none makes room by itself, the one that frees
+// most: two of those on a site may make room together.
+func (s *Solver) pick(gains []gain) gain {
+	best := gains[0]
+	for _, g := range gains {
+		if gains[0].large == 0 && s.sizeOf(g.whole) > s.sizeOf(best.whole) {
+			best = g
+		}
+	}
+	return best
+}
+
 // startAlike is start for members that are alike: a programme over all sites.
 func (s *Solver) startAlike() bool {
 	var room int64
@@ -215,8 +227,9 @@ func (s *Solver) startAlike() bool {
 		if len(gains) == 0 {
 			return false
 		}
-		s.flip(gains[0].whole)
-		room += gains[0].large
+		g := s.pick(gains)
+		s.flip(g.whole)
+		room += g.large
 	}
 	s.everywhere()
 	g := &s.programme
