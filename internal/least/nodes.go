@@ -316,11 +316,12 @@ func (s *Search) prospects(c *Scan, i, every int) (next int) {
 		if c.has(i) || s.Host.Skip(n) {
 			continue
 		}
-		if least, ok := s.Bound(n); ok && s.mayBeat(&least) {
-			if s.Lesser {
-				least.Work = resources.Wide{} // it plays no part
-			}
-			f.rows = append(f.rows, prospect{least, n, s.ladder.spare})
+		least, ok := s.Bound(n)
+		if s.Lesser {
+			least.Work = resources.Wide{} // it plays no part
+		}
+		if f.rows = append(f.rows, prospect{least, n, s.ladder.spare}); !ok || !s.mayBeat(&f.rows[len(f.rows)-1].least) {
+			f.rows = f.rows[:len(f.rows)-1]
 		}
 	}
 	return i
@@ -337,13 +338,13 @@ func (s *Search) searchAll(share int64) bool {
 	f := &s.frontier
 	part := s.Meter.Left / share
 	for len(f.rows) > 0 {
-		p := f.rows[0]
-		if !s.mayBeat(&p.least) {
+		if !s.mayBeat(&f.rows[0].least) {
 			break // nor does any other
 		}
 		if s.Exhausted() {
 			return false
 		}
+		p := f.rows[0]
 		heap.Pop(f)
 		shown, levels := s.Shown, s.Levels
 		if !s.Within(min(part, s.Meter.Left), func() bool { return s.refute(p.node) }) {
