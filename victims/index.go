@@ -383,20 +383,12 @@ func (g *digest) settle(nodes *nodeTable, tasks *taskTable) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	// Another planner may have done it while this one waited: then none is stale.
-	if len(g.staleNodes) >= manyNew {
-		g.room.atOnce = min(taskRoom, len(tasks.tasks))
-	}
 	for _, n := range g.staleNodes {
 		g.refresh(n, nodes.nodes[n].tasks, tasks)
 	}
-	g.room = digestRoom{}
 	g.staleNodes = g.staleNodes[:0]
 	g.settled.Store(true)
 }
-
-// manyNew is for how many nodes there is memory made for several at once. For fewer, each
-// makes its own.
-const manyNew = 16
 
 // newNode adds a node, which has no digest yet.
 func (g *digest) newNode(types int) {

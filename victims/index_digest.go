@@ -31,7 +31,6 @@ import (
 type digest struct {
 	digestRows
 	sorter laneSorter
-	room   digestRoom
 	// By node, a number that tells its digest from all that it had before, and the
 	// largest one given so far: what is derived from a digest can be kept with it.
 	made  []uint64
@@ -138,7 +137,9 @@ func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
 			gauge.required++
 		}
 	}
-	g.room.list(d, len(s.dealt), s.sort(x), x.types)
+	count, lanes := len(s.dealt), s.sort(x)
+	d.ids, d.times, d.leaves = resized(d.ids, count), resized(d.times, count), resized(d.leaves, count)
+	d.lanes, d.sizes = resized(d.lanes, lanes), resized(d.sizes, lanes*x.types)
 	s.list(d, x)
 	g.sumUp(n, x.types)
 }
@@ -362,44 +363,4 @@ func (x *taskTable) compareInLane(a, b dealtTask) int {
 		return cmp.Compare(b.newest, a.newest)
 	}
 	return strings.Compare(x.tasks[a.id].key, x.tasks[b.id].key)
-}
-
-// A digestRoom is memory for the lists of many nodes, which are made one after
-// another at the first decision: a few allocations instead of five per node.
-type digestRoom struct {
-	atOnce int // for how many tasks it is made at once; 0 if each node has its own
-	ids    []TaskID
-	times  []int64
-	leaves []queue.ID
-	lanes  []lane
-	sizes  []int64
-}
-
-// taskRoom and laneRoom are for how many tasks and lanes there is room at once, if the
-// cluster has as many. It is written soon after it was made, while it is close at hand.
-const taskRoom, laneRoom = 1 << 14, 1 << 10
-
-// list makes the lists of a node of so many tasks and lanes, with what they had and
-// what room there is.
-func (r *digestRoom) list(d *nodeDigest, tasks, lanes, types int) {
-	if r.atOnce > 0 && cap(d.ids) == 0 && cap(r.ids) < tasks {
-		n := max(tasks, r.atOnce)
-		r.ids, r.times, r.leaves = make([]TaskID, 0, n), make([]int64, 0, n), make([]queue.ID, 0, n)
-	}
-	d.ids, d.times, d.leaves = take(&r.ids, d.ids, tasks), take(&r.times, d.times, tasks), take(&r.leaves, d.leaves, tasks)
-	if r.atOnce > 0 && cap(d.lanes) == 0 && cap(r.lanes) < lanes {
-		n := max(lanes, min(laneRoom, r.atOnce))
-		r.lanes, r.sizes = make([]lane, 0, n), make([]int64, 0, n*types)
-	}
-	d.lanes, d.sizes = take(&r.lanes, d.lanes, lanes), take(&r.sizes, d.sizes, lanes*types)
-}
-
-// take returns a list of n elements: in the memory of old, or else in room, or else in
-// memory of its own.
-func take[E any](room *[]E, old []E, n int) []E {
-	if cap(old) == 0 && cap(*room) >= n {
-		old = (*room)[:0:n]
-		*room = (*room)[n:cap(*room)][:0]
-	}
-	return slices.Grow(old[:0], n)[:n]
 }

@@ -26,7 +26,7 @@ func TestDigest_IsSorted(t *testing.T) {
 		tree, err := queue.NewLenient(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b"}}})
 		require.NoError(t, err)
 		c := NewCluster(tree)
-		kinds, nodes := rapid.Int64Range(1, 30).Draw(t, "kinds"), rapid.IntRange(1, 2*manyNew).Draw(t, "nodes")
+		kinds, nodes := rapid.Int64Range(1, 30).Draw(t, "kinds"), rapid.IntRange(1, 32).Draw(t, "nodes")
 		// Once for all nodes, and once for those that changed.
 		for round := range 2 {
 			for i := range rapid.IntRange(0, 120).Draw(t, "tasks") {

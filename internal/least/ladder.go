@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -376,21 +375,6 @@ func (s *Search) leastWork() (work resources.Wide) {
 		work = work.Add(one)
 	}
 	s.Meter.Pay(int64(6*len(l.kept) + 10*len(l.works)))
-	if s.plain || !s.Best.Found || work.Compare(s.Best.Total.Work) > 0 {
-		return work
-	}
-	// If work decides early, the units that lose least are few and small. The price that ruled
-	// out the last node is tried first.
-	quarters := [...]int64{5, 6, 8, 12, 20}
-	for k := range quarters {
-		which := (s.prices.ofWork + k) % len(quarters)
-		if priced := s.pricedWork(quarters[which]); priced.Compare(work) > 0 {
-			work = priced
-			if s.prices.ofWork = which; work.Compare(s.Best.Total.Work) > 0 {
-				break
-			}
-		}
-	}
 	return work
 }
 
@@ -411,47 +395,3 @@ func InsertWork(works []resources.Wide, most int64, work resources.Wide) ([]reso
 	works[at] = work
 	return works, true
 }
-
-// pricedWork returns the work that each set loses at least, by a price: what is open is worth
-// some quarters of the work of the incumbent. A unit gains what it gives at that price, less
-// what it loses. A set gives all, so it loses that price less its gains, and these are no more
-// than the gains of all units that have any. So what is left is lost in each set, whatever the
-// price. This is the Lagrangean dual of the fractional knapsack.
-func (s *Search) pricedWork(quarters int64) (least resources.Wide) {
-	l := &s.ladder
-	open := uint64(l.weigh(s.prices.even))
-	best := s.Best.Total.Work
-	// In 128 bits nothing would be left to multiply with: the lowest bits play no part.
-	cut := max(wide.Uint128(best).Len()-pricedBits, 0)
-	all, _ := shifted(best, cut)
-	all = all * quarters / 4
-	if open == 0 || all == 0 {
-		return least
-	}
-	left := all
-	s.Meter.Pay(int64(len(l.kept)))
-	for _, i := range l.kept {
-		quo, _ := wide.MulDiv(uint64(all), min(uint64(l.worth[i]), open), open)
-		gives := int64(quo) + 1 // rounded up
-		r := &l.p.Rows[i]
-		for unit := range r.Count {
-			lost, ok := shifted(s.Work(r, unit), cut)
-			if !ok || lost >= gives {
-				break // those after it lose more
-			}
-			if gives-lost > left {
-				return least
-			}
-			left -= gives - lost
-		}
-	}
-	return resources.Wide(wide.Uint128(least).AddSat(wide.Of(uint64(left))).Lsh(uint(cut)))
-}
-
-// shifted returns work without its lowest bits, and false if it is beyond int64.
-func shifted(work resources.Wide, bits int) (int64, bool) {
-	return resources.Wide(wide.Uint128(work).Rsh(uint(bits))).Int64()
-}
-
-// pricedBits is how many bits of work are priced.
-const pricedBits = 58

@@ -41,7 +41,6 @@ type prices struct {
 	draft  []int64 // that are being changed
 	given  []int64 // by the units of a bound, per dimension
 	recent [cost.NumLevels]recent
-	ofWork int // the price of work that ruled out the last node; see leastWork
 }
 
 // A dimension is what is needed of one at most, without the lowest bits, which play no part.
@@ -57,7 +56,7 @@ type recent struct {
 }
 
 func (p *prices) reset(most []int64) {
-	p.dims, p.even, p.ofWork = p.dims[:0], p.even[:0], 0
+	p.dims, p.even = p.dims[:0], p.even[:0]
 	for _, whole := range most {
 		shift := max(bits.Len64(uint64(whole))-roughBits, 0)
 		x := dimension{uint8(shift), max(whole>>shift, 1)}

@@ -79,7 +79,6 @@ type Search struct {
 	hasty    int     // instead of pace, for tests
 	missed   int     // by how much more often looks at rough rows were in vain
 	sequence []int8  // what decides, the most important first
-	plain    bool    // that is the order of levels, then work, then excess
 	rough    Problem // the two do not share memory: rows may be views
 	exact    Problem
 	prices   prices
@@ -91,7 +90,7 @@ type Search struct {
 // Reset begins a search, once the exported fields are set.
 func (s *Search) Reset() {
 	s.sequence = append(s.sequence[:0], s.Order.Sequence...)
-	if s.plain = s.Order.Sequence == nil; s.plain {
+	if s.Order.Sequence == nil {
 		for what := range int8(cost.NumLevels) {
 			s.sequence = append(s.sequence, what)
 		}
