@@ -247,13 +247,13 @@ func TestAudit_LoneByPriority(t *testing.T) {
 	p.Ask = p.Ask.MemberAsk(0)
 	words := func() (list []string) {
 		for _, v := range a.Audit(nil, asDecision(p), noon) {
-			list = append(list, v.Of+" "+v.Law)
+			list = append(list, v.Law)
 		}
 		return list
 	}
-	require.Equal(t, []string{"job non-preemptible"}, words())
+	require.Equal(t, []string{"non-preemptible"}, words())
 	a.ByPriority, a.Admit = false, nil
-	require.Equal(t, []string{"ask trigger"}, words())
+	require.Equal(t, []string{"trigger"}, words())
 	a.ByPriority, p.Ask.RequiredNode = true, "n1"
 	require.Empty(t, words())
 }

@@ -140,7 +140,7 @@ func (ch *charge) auditMoves(dst []Violation) []Violation {
 	for i := range rest.Victims {
 		v := &rest.Victims[i]
 		if slices.ContainsFunc(movers, func(m Move) bool { return m.Task == v.Task }) {
-			dst = append(dst, Violation{Of: rest.Of, Law: finding.LawOnce, Task: v.Task, Victim: v.Key})
+			dst = append(dst, Violation{of: rest.Of, Law: finding.LawOnce, Victim: v.Key})
 		}
 	}
 	if len(dst) > told {
@@ -148,7 +148,7 @@ func (ch *charge) auditMoves(dst []Violation) []Violation {
 	}
 	var err error
 	if rest.Cluster, err = afterMoves(rest.Cluster, movers); err != nil {
-		return append(dst, Violation{Of: rest.Of, Law: finding.LawPlaced, Task: movers[0].Task, Victim: movers[0].Key})
+		return append(dst, Violation{of: rest.Of, Law: finding.LawPlaced, Victim: movers[0].Key})
 	}
 	return rest.judge(dst)
 }
@@ -162,7 +162,7 @@ func afterMoves(c *Cluster, moves []Move) (*Cluster, error) {
 // faultOf reports a law that a move breaks, if it does.
 func (x *court) faultOf(broken bool, m *Move, v Violation) {
 	if broken {
-		v.Task, v.Victim = m.Task, m.Key
+		v.Victim = m.Key
 		x.fault(v)
 	}
 }
@@ -216,14 +216,14 @@ func (x *court) movesTo(m *Move, taken map[NodeID]resources.Vector) {
 	n, ask := &x.c.nodes[m.To], m.Ask(x.c)
 	q := ask.Question(x.c, x.Now)
 	q.Node = m.To
-	x.faultOf(n.unschedulable, m, Violation{Law: finding.LawSchedulable, Node: n.name})
-	x.faultOf(n.reservedFor != "", m, Violation{Law: finding.LawReserved, Node: n.name})
-	x.faultOf(x.Filter != nil && !x.Filter(q), m, Violation{Law: finding.LawFilter, Node: n.name})
-	x.faultOf(x.Blockers != nil && len(x.Blockers(nil, q)) > 0, m, Violation{Law: finding.LawBlocker, Node: n.name})
+	x.faultOf(n.unschedulable, m, Violation{Law: finding.LawSchedulable, node: n.name})
+	x.faultOf(n.reservedFor != "", m, Violation{Law: finding.LawReserved, node: n.name})
+	x.faultOf(x.Filter != nil && !x.Filter(q), m, Violation{Law: finding.LawFilter, node: n.name})
+	x.faultOf(x.Blockers != nil && len(x.Blockers(nil, q)) > 0, m, Violation{Law: finding.LawBlocker, node: n.name})
 	free := x.c.ComingFree(nil, m.To)
 	for i, want := range ask.Size {
 		have := free[i] - taken[m.To].At(i)
-		x.faultOf(want > 0 && have < want, m, Violation{Law: finding.LawRoom, Node: n.name, Type: x.tree.Schema().Name(i), Have: have, Want: want})
+		x.faultOf(want > 0 && have < want, m, Violation{Law: finding.LawRoom, node: n.name, Type: x.tree.Schema().Name(i), Have: have, Want: want})
 	}
 	taken[m.To] = resources.Add(taken[m.To], taken[m.To], ask.Size)
 }
@@ -247,10 +247,10 @@ func (x *court) movesTogether(known []*Move) {
 				shared = shared[:inCommon(shared, x.c.nodes[x.c.tasks[id].node].domains)]
 			}
 		}
-		x.faultOf(stay, m, Violation{Law: finding.LawGang, Job: x.c.jobs.name(job)})
+		x.faultOf(stay, m, Violation{Law: finding.LawGang, job: x.c.jobs.name(job)})
 		freed := func(o *Move) bool { return o.From == m.To && x.isFreed(o.From) }
-		x.faultOf(slices.ContainsFunc(known, freed), m, Violation{Law: finding.LawReserved, Node: x.c.nodes[m.To].name}) // for who asks
-		x.faultOf(inCommon(to, first[job]) < len(shared), m, Violation{Law: finding.LawDomain, Job: x.c.jobs.name(job)})
+		x.faultOf(slices.ContainsFunc(known, freed), m, Violation{Law: finding.LawReserved, node: x.c.nodes[m.To].name}) // for who asks
+		x.faultOf(inCommon(to, first[job]) < len(shared), m, Violation{Law: finding.LawDomain, job: x.c.jobs.name(job)})
 	}
 }
 
@@ -270,21 +270,20 @@ func (x *court) isFreed(n NodeID) bool {
 	return slices.ContainsFunc(x.Wants, func(w want) bool { return w.Node == n && !w.Further })
 }
 
-// A Violation is a law that a plan or outcome breaks. What is not at fault is "".
+// A Violation is a law that a plan or outcome breaks. What is not at fault is "". String and MarshalJSON also tell
+// what was judged, and which member, job or node is at fault.
 type Violation struct {
-	// Of is what was judged: "ask", "job" or "quota". Law is a word of DESIGN.md, Explanations and audits.
-	Of, Law string
-
-	Member string // at fault: its key
+	Law    string // a word of DESIGN.md, Explanations and audits
 	Victim string // at fault: its key in the plan
-	Task   TaskID // its row in the plan
-	// Other is the key of a task to take instead ("opted-out"), or that blocks and stays ("blocker").
-	Other  string
-	Job    string // at fault, and running
 	Budget string // at fault
-	Node   string // at fault
 	Queue  string // at fault
 	Type   string // at fault
+
+	of     string // "ask", "job" or "quota"
+	member string // its key
+	other  string // the key of a task to take instead ("opted-out"), or that blocks and stays ("blocker")
+	job    string // it runs
+	node   string
 
 	// Have is what there is, Want what the law compares: amounts of Type, priorities, members ("gang",
 	// "minimum"), victims ("budget", "overrun"), or nanoseconds ("delay", "interval"); else 0.
@@ -306,14 +305,14 @@ func (v Violation) MarshalJSON() ([]byte, error) {
 }
 
 func (v *Violation) finding() finding.Finding {
-	f := finding.Finding{Of: v.Of, Law: v.Law, Queue: v.Queue, Type: v.Type, Have: v.Have, Want: v.Want, Other: v.Other}
+	f := finding.Finding{Of: v.of, Law: v.Law, Queue: v.Queue, Type: v.Type, Have: v.Have, Want: v.Want, Other: v.other}
 	victim := "victim"
 	if v.Law == finding.LawSpared {
 		victim = "task" // it is not to go, and could
 	}
 	for _, s := range []finding.Subject{
-		{What: "member", Name: v.Member}, {What: victim, Name: v.Victim}, {What: "job", Name: v.Job},
-		{What: "budget", Name: v.Budget}, {What: "node", Name: v.Node},
+		{What: "member", Name: v.member}, {What: victim, Name: v.Victim}, {What: "job", Name: v.job},
+		{What: "budget", Name: v.Budget}, {What: "node", Name: v.node},
 	} {
 		if s.Name != "" {
 			f.Who = append(f.Who, s)
@@ -519,7 +518,7 @@ func (r *roster) key(i int) string {
 // named appends names that are none, or not different.
 func (r *roster) named(dst []Violation) []Violation {
 	if r.ask.Key == "" {
-		dst = append(dst, Violation{Of: "job", Law: finding.LawKey})
+		dst = append(dst, Violation{of: "job", Law: finding.LawKey})
 	}
 	r.keys = r.keys[:0]
 	for i := range r.ask.Members {
@@ -529,7 +528,7 @@ func (r *roster) named(dst []Violation) []Violation {
 	slices.Sort(r.keys)
 	for i, key := range r.keys {
 		if key == "" || i > 0 && r.keys[i-1] == key {
-			dst = append(dst, Violation{Of: "job", Law: finding.LawKey, Member: key})
+			dst = append(dst, Violation{of: "job", Law: finding.LawKey, member: key})
 		}
 	}
 	return dst
@@ -572,9 +571,9 @@ func (r *roster) minimum(dst []Violation, places []Place) []Violation {
 			given++
 		}
 		if taken {
-			v := Violation{Of: "job", Law: finding.LawPlaced}
+			v := Violation{of: "job", Law: finding.LawPlaced}
 			if inJob {
-				v.Member = r.key(at.Member)
+				v.member = r.key(at.Member)
 			}
 			return append(dst, v)
 		}
@@ -582,7 +581,7 @@ func (r *roster) minimum(dst []Violation, places []Place) []Violation {
 	}
 	// Neither fewer, which would be of no use, nor more at the cost of victims.
 	if missing = max(missing, 0); given != missing {
-		dst = append(dst, Violation{Of: "job", Law: finding.LawMinimum, Have: int64(given), Want: int64(missing)})
+		dst = append(dst, Violation{of: "job", Law: finding.LawMinimum, Have: int64(given), Want: int64(missing)})
 	}
 	return dst
 }
@@ -590,7 +589,7 @@ func (r *roster) minimum(dst []Violation, places []Place) []Violation {
 // shared appends members that are not the asks that share the plan, or have no place.
 func (r *roster) shared(dst []Violation, asks []Ask, places []Place) []Violation {
 	if len(asks) != len(r.ask.Members) || len(asks) != len(places) {
-		return append(dst, Violation{Of: "job", Law: finding.LawPlaced, Job: r.ask.Key})
+		return append(dst, Violation{of: "job", Law: finding.LawPlaced, job: r.ask.Key})
 	}
 	first := resources.Positive(r.ask.Member(0).Size)
 	for i := range asks {
@@ -612,7 +611,7 @@ func (r *roster) shared(dst []Violation, asks []Ask, places []Place) []Violation
 			{ask.RequiredNode != "", finding.LawNode},
 		} {
 			if law.broken {
-				dst = append(dst, Violation{Of: "job", Law: law.word, Member: ask.Key})
+				dst = append(dst, Violation{of: "job", Law: law.word, member: ask.Key})
 			}
 		}
 	}
@@ -627,7 +626,7 @@ func (x *court) standings() {
 		// for ever.
 		t := &x.c.tasks[id]
 		if t.state != Granted && t.priority != x.Ask.Priority {
-			x.fault(Violation{Law: finding.LawMember, Member: t.key, Have: int64(t.priority), Want: int64(x.Ask.Priority)})
+			x.fault(Violation{Law: finding.LawMember, member: t.key, Have: int64(t.priority), Want: int64(x.Ask.Priority)})
 		}
 	}
 }
@@ -647,7 +646,7 @@ func (x *court) domain() {
 			common = list[:depth]
 		}
 		if len(list) < depth || !slices.Equal(list[:depth], common) {
-			x.fault(Violation{Law: finding.LawDomain, Member: key, Node: x.c.NodeName(node)})
+			x.fault(Violation{Law: finding.LawDomain, member: key, node: x.c.NodeName(node)})
 		}
 	}
 	for _, id := range x.members.placed {

@@ -126,7 +126,7 @@ func (x *court) close() {
 // fault reports a broken law.
 func (x *court) fault(v Violation) {
 	if x.broken = true; !x.trial {
-		v.Of = x.Of
+		v.of = x.Of
 		x.out = append(x.out, v)
 	}
 }
@@ -139,14 +139,14 @@ func (x *court) ofQueue(law string, q queue.ID, i int, have, want int64) Violati
 // ofWant returns a violation by a want: by its node and, of a job, its member.
 func (x *court) ofWant(law string, w *want) Violation {
 	v := x.ofMember(law, w)
-	v.Node = x.c.nodes[w.Node].name
+	v.node = x.c.nodes[w.Node].name
 	return v
 }
 
 func (x *court) ofMember(law string, w *want) Violation {
 	v := Violation{Law: law}
 	if x.Of == "job" {
-		v.Member = w.Key
+		v.member = w.Key
 	}
 	return v
 }

@@ -93,7 +93,7 @@ func (x *court) places() {
 			x.fault(x.ofWant(finding.LawFilter, w))
 		}
 		if held && (on != w.Node || len(x.Victims) > 0) {
-			x.fault(Violation{Law: finding.LawInFlight, Node: x.c.nodes[on].name})
+			x.fault(Violation{Law: finding.LawInFlight, node: x.c.nodes[on].name})
 		}
 	}
 }
@@ -160,9 +160,9 @@ func (x *court) entitled() {
 func (x *court) judgeOne(id TaskID, key string) bool {
 	switch {
 	case !x.known(id, key):
-		x.fault(Violation{Law: finding.LawKnown, Task: id, Victim: key})
+		x.fault(Violation{Law: finding.LawKnown, Victim: key})
 	case x.marks[id] == markJudged:
-		x.fault(Violation{Law: finding.LawOnce, Task: id, Victim: key})
+		x.fault(Violation{Law: finding.LawOnce, Victim: key})
 	default:
 		x.marks[id] = markJudged
 		x.judge(id)
@@ -176,7 +176,7 @@ func (x *court) judge(id TaskID) {
 	r := &x.c.tasks[id]
 	fault := func(broken bool, v Violation) {
 		if broken {
-			v.Task, v.Victim = id, r.key
+			v.Victim = r.key
 			x.fault(v)
 		}
 	}
@@ -241,7 +241,7 @@ func (x *court) gang() {
 			x.fault(Violation{Law: finding.LawGang, Victim: x.c.tasks[g.first].key})
 		default:
 			x.fault(Violation{
-				Law: finding.LawGang, Job: x.c.jobs.name(g.job), Have: int64(g.running - g.taken), Want: int64(g.running - g.surplus),
+				Law: finding.LawGang, job: x.c.jobs.name(g.job), Have: int64(g.running - g.taken), Want: int64(g.running - g.surplus),
 			})
 		}
 	}
@@ -296,7 +296,7 @@ func (x *court) keeps(q queue.ID) {
 func (x *court) room(load []int64, at int) {
 	for i, want := range rows.At(load, at, x.types) {
 		if have := x.free[at*x.types+i] + x.freed[at*x.types+i]; want > 0 && have < want {
-			x.fault(Violation{Law: finding.LawRoom, Node: x.c.nodes[x.nodes[at]].name, Type: x.tree.Schema().Name(i), Have: have, Want: want})
+			x.fault(Violation{Law: finding.LawRoom, node: x.c.nodes[x.nodes[at]].name, Type: x.tree.Schema().Name(i), Have: have, Want: want})
 		}
 	}
 }
@@ -352,7 +352,7 @@ func (x *court) blocked() {
 			stays = held || !slices.Contains(x.victims, id)
 		}
 		if stays {
-			x.fault(Violation{Law: finding.LawBlocker, Node: x.c.nodes[r.node].name, Other: r.key})
+			x.fault(Violation{Law: finding.LawBlocker, node: x.c.nodes[r.node].name, other: r.key})
 		}
 	}
 }
@@ -386,7 +386,7 @@ func (x *court) minimal() {
 		x.give(id)
 		// The predicate last: it is the caller's, and may be slow.
 		if x.enough() && x.accepts(x.withoutGiven()) {
-			x.fault(Violation{Law: finding.LawMinimal, Task: id, Victim: x.c.tasks[id].key})
+			x.fault(Violation{Law: finding.LawMinimal, Victim: x.c.tasks[id].key})
 		}
 		x.take(id)
 	}
@@ -396,7 +396,7 @@ func (x *court) minimal() {
 		case x.Of == "quota":
 			x.fault(Violation{Law: finding.LawMinimal, Victim: x.c.tasks[g.first].key})
 		default:
-			x.fault(Violation{Law: finding.LawMinimal, Job: x.c.jobs.name(g.job)})
+			x.fault(Violation{Law: finding.LawMinimal, job: x.c.jobs.name(g.job)})
 		}
 	}
 }
@@ -505,7 +505,7 @@ func (x *court) optedOut() {
 		x.member(r, +1)
 		x.take(id)
 		if ok {
-			x.fault(Violation{Law: finding.LawOptedOut, Task: id, Victim: r.key, Other: other})
+			x.fault(Violation{Law: finding.LawOptedOut, Victim: r.key, other: other})
 		}
 	}
 	x.second = second

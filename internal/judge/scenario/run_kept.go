@@ -34,7 +34,6 @@ func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Viol
 			return slices.Contains(ofPlans, v.Law)
 		})
 		if v, broken := keeping(found, t.Key); broken {
-			v.Task = id
 			kept = append(kept, v)
 		}
 	}
