@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -34,7 +35,7 @@ func TestNoAllocs(t *testing.T) {
 			}
 
 			exhaustive := subjectOf(w, k)
-			exhaustive.Planner.Exhaustive = true
+			lent.To(&exhaustive.Planner).Exhaust(true)
 			noAllocs(t, "exhaustive "+s.name, func() { exhaustive.decide(t) })
 
 			if w.MaxDepth > 0 {

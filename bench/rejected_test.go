@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -24,7 +25,7 @@ func BenchmarkSearch(b *testing.B) {
 	for _, all := range []bool{false, true} {
 		s := subjectOf(small, 4)
 		s.name = fmt.Sprintf("exhaustive=%t/%s", all, s.name)
-		s.Planner.Exhaustive = all
+		lent.To(&s.Planner).Exhaust(all)
 		s.bench(b)
 	}
 }

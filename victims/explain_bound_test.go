@@ -24,7 +24,8 @@ func TestExplain_ByBound(t *testing.T) {
 		s := w.Subject(c, 4)
 		var e, exact victims.Explanation
 		require.NoError(t, s.Planner.Explain(&e, &s.Ask, workload.Now))
-		exhaustive := victims.Planner{Cluster: c, Exhaustive: true}
+		exhaustive := victims.Planner{Cluster: c}
+		exhaustive.Exhaust(true)
 		require.NoError(t, exhaustive.Explain(&exact, &s.Ask, workload.Now))
 		bounded := 0
 		for i := range e.Nodes {

@@ -9,3 +9,9 @@ func Hasten(p *Planner) { p.hasty = true }
 func CompareBy(l []string) func(a, b *Cost) int {
 	return func(a, b *Cost) int { return compareInSequence(levels(l).sequence(nil), a, b) }
 }
+
+// Exhaust has a planner search all nodes, or not.
+func (p *Planner) Exhaust(all bool) *Planner {
+	p.exhaustive = all
+	return p
+}

@@ -83,7 +83,8 @@ func TestFilter_AskedOnceInRandomWorlds(t *testing.T) {
 			return lets(q)
 		}
 		var d victims.Decision
-		for _, planner.Exhaustive = range []bool{false, true} {
+		for _, exhaustive := range []bool{false, true} {
+			planner.Exhaust(exhaustive)
 			clear(asked)
 			if err := planner.Decide(&d, &ask, c.Options.Now); err != nil {
 				t.Fatal(err)

@@ -43,7 +43,8 @@ func TestRequiredNode_WholeGangMakesHeadroom(t *testing.T) {
 	ask := victims.Ask{Key: "x", Application: "daemon", Queue: a, Size: gpus(2), Priority: 3, RequiredNode: "n1"}
 	require.NoError(t, c.SetMinMembers("g", 2))
 	for _, exhaustive := range []bool{false, true} {
-		p := victims.Planner{Cluster: c, Options: victims.Options{Audit: true}, Exhaustive: exhaustive}
+		p := victims.Planner{Cluster: c, Options: victims.Options{Audit: true}}
+		p.Exhaust(exhaustive)
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &ask, time.Unix(1e9, 0)))
 		require.Equal(t, victims.Preempts, d.Outcome, "%s", d.Describe(c))

@@ -44,7 +44,8 @@ func TestDecide_SmallVictimElsewhere(t *testing.T) {
 	}
 	ask := victims.Ask{Key: "x", Application: "x", Queue: b, Size: amounts(2, 5), Priority: 3}
 	for _, exhaustive := range []bool{false, true} {
-		p := victims.Planner{Cluster: c, Exhaustive: exhaustive}
+		p := victims.Planner{Cluster: c}
+		p.Exhaust(exhaustive)
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &ask, now))
 		require.Equal(t, []string{"large", "small", "there"}, keysOf(&d), "exhaustive: %t", exhaustive)

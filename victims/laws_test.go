@@ -134,7 +134,7 @@ func TestPruning(t *testing.T) {
 		other := build(t, &c.World)
 		reshuffle(t, other, c.World.Tasks)
 		planner := world.PlannerOf(other, &c.Options)
-		planner.Exhaustive = true
+		planner.Exhaust(true)
 		ask := askOf(t, other, &c.Ask)
 		var e victims.Decision
 		if err := planner.Decide(&e, &ask, c.Options.Now); err != nil {

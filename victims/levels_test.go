@@ -50,7 +50,7 @@ func propertyLevels(t *rapid.T) {
 	planner := world.CasePlanner(build(t, &c.World), c)
 	planner.Audit = true
 	for _, exhaustive := range []bool{false, true} {
-		planner.Exhaustive = exhaustive
+		planner.Exhaust(exhaustive)
 		compare(t, c, planner, want, fmt.Sprintf("levels %v, exhaustive %v", c.Options.Levels, exhaustive))
 	}
 }

@@ -189,7 +189,7 @@ func TestDecide_DoesNotAllocate(t *testing.T) {
 		plan victims.Planner
 	}{
 		"plan":       {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{}},
-		"exhaustive": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{Exhaustive: true}},
+		"exhaustive": {f, f.ask("x", "b", 6), victims.Preempts, *new(victims.Planner).Exhaust(true)},
 		"refusal":    {f, f.ask("x", "b", 7), victims.Refused, victims.Planner{}},
 		"fits":       {f, f.ask("x", "b", 0), victims.Fits, victims.Planner{}},
 		"search":     {headroom, headroom.ask("x", "b", 234), victims.Preempts, victims.Planner{}},

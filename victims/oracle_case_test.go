@@ -101,7 +101,7 @@ func TestOracleOnCases(t *testing.T) {
 			}
 			for _, exhaustive := range []bool{false, true} {
 				planner := world.PlannerOf(build(t, &c.World), &c.Options)
-				planner.Exhaustive = exhaustive
+				planner.Exhaust(exhaustive)
 				compare(t, c, planner, want, fmt.Sprintf("exhaustive %v", exhaustive))
 			}
 		})

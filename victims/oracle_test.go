@@ -43,7 +43,7 @@ func comparedIn(t *rapid.T, cases *rapid.Generator[*world.Case]) {
 	planner.Audit = true
 	for _, name := range []string{"as built", "shuffled"} {
 		for _, exhaustive := range []bool{false, true} {
-			planner.Exhaustive = exhaustive
+			planner.Exhaust(exhaustive)
 			compare(t, c, planner, want, fmt.Sprintf("%s, exhaustive %v", name, exhaustive))
 		}
 		reshuffle(t, cluster, c.World.Tasks)

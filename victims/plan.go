@@ -365,3 +365,6 @@ type keeper Planner
 
 func (*keeper) For(p *Planner) *keeper                  { return (*keeper)(p) }
 func (k *keeper) Keep(keeps func(TaskID) rulebook.Rule) { k.keeps = keeps }
+
+// Exhaust has the planner search all nodes, or not: the same answer, much slower.
+func (k *keeper) Exhaust(all bool) { k.exhaustive = all }

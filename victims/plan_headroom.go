@@ -84,7 +84,7 @@ type poolRank struct {
 
 func (p *pool) reset(d *decision) {
 	// Who asks about sets, or looks at all of them, wants them lawful at once.
-	p.whole, p.strict = d.p.Exhaustive, d.p.Exhaustive || d.p.Predicate != nil
+	p.whole, p.strict = d.p.exhaustive, d.p.exhaustive || d.p.Predicate != nil
 	p.forget()
 }
 

@@ -343,7 +343,7 @@ const mostLanes, fewLanes = 1 << 10, 1 << 7
 // pickLanes returns the tasks of a node, or those of its best lanes if it has many.
 func (d *decision) pickLanes(n NodeID, wanted resources.Vector) []TaskID {
 	digest, x := &d.c.digest.nodes[n], &d.problem
-	if len(digest.lanes) <= mostLanes || d.p.Exhaustive {
+	if len(digest.lanes) <= mostLanes || d.p.exhaustive {
 		return digest.ids
 	}
 	d.search.Unproven()

@@ -50,7 +50,7 @@ func (d *decision) choose() (found bool) {
 	d.best.Found = false
 	d.gangs.reset(d)
 	d.pose()
-	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
+	if d.p.Blockers == nil && !d.p.exhaustive && !d.gives() {
 		return false // law 5: no leaf in reach is over its guarantee in what is short
 	}
 	if d.p.Predicate != nil {
@@ -90,7 +90,7 @@ func (d *decision) pruning() bool {
 
 // limiting reports whether the best plan so far limits what others may cost.
 func (d *decision) limiting() bool {
-	return !d.p.Exhaustive && d.p.Compare == nil && d.without.Rule != rulebook.RelaxRequiredNode
+	return !d.p.exhaustive && d.p.Compare == nil && d.without.Rule != rulebook.RelaxRequiredNode
 }
 
 // Shares of the budget, of which a search over all nodes gets one part in so many:

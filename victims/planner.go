@@ -218,8 +218,7 @@ type Planner struct {
 
 	Options
 
-	// Exhaustive searches all nodes: same answer, much slower.
-	Exhaustive bool
+	exhaustive bool // all nodes are searched: same answer, much slower
 
 	// hasty has decisions over small clusters end as those over large ones do, once
 	// the least levels are shown: for tests.
@@ -504,7 +503,7 @@ func (d *decision) allow() {
 		d.search.Overdraw /= 2
 	}
 	d.trial.brief = d.trial.brief || d.p.hasty
-	if d.p.Exhaustive && d.p.Steps <= 0 {
+	if d.p.exhaustive && d.p.Steps <= 0 {
 		m.Left = noLimit / 2
 	}
 }

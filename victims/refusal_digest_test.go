@@ -33,7 +33,7 @@ func TestRefusal_CountsClosedNodes(t *testing.T) {
 	}
 	require.NoError(t, law.ErrOf(f.c.RemoveNode("n2")))
 	for _, exhaustive := range []bool{false, true} {
-		r := f.decide(&victims.Planner{Exhaustive: exhaustive}, f.ask("x", "b", 2)).Refusal
+		r := f.decide(new(victims.Planner).Exhaust(exhaustive), f.ask("x", "b", 2)).Refusal
 		require.Equal(t, "no-victims", r.Reason)
 		require.Equal(t, []victims.Count{{Rule: "disabled", Tasks: 2}, {Rule: "priority", Tasks: 4}}, r.Counts)
 		require.Equal(t, f.c.NodeName(r.Closest), "n1")
@@ -57,7 +57,7 @@ func TestRefusal_WithoutDigests(t *testing.T) {
 		ask := askOf(t, cluster, &c.Ask)
 		var said [2]victims.Decision
 		for i, exhaustive := range []bool{false, true} {
-			planner.Exhaustive = exhaustive
+			planner.Exhaust(exhaustive)
 			if err := planner.Decide(&said[i], &ask, c.Options.Now); err != nil {
 				t.Fatal(err)
 			}

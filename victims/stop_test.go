@@ -90,7 +90,7 @@ func stopIsHonest(t *rapid.T) {
 	choices.Of(&w.auditor.Options).Set(&w.planner.Options)
 	w.planner.WithinQueue = w.auditor.WithinQueue
 	w.planner.Filter, w.planner.Blockers = w.auditor.Filter, w.auditor.Blockers
-	w.planner.Exhaustive = rapid.Bool().Draw(t, "exhaustive")
+	w.planner.Exhaust(rapid.Bool().Draw(t, "exhaustive"))
 	want := w.decide(t)
 	calls, at := 0, rapid.IntRange(1, 6).Draw(t, "stop at")
 	w.planner.Stop = stopAt(at, &calls)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -56,7 +57,8 @@ func TestBudget_MiddleClusters(t *testing.T) {
 		}
 		usual.Planner.Audit = true
 		full := Subject{Planner: usual.Planner, Ask: usual.Ask}
-		full.Planner.Steps, full.Planner.Exhaustive = 1<<22, true
+		full.Planner.Steps = 1 << 22
+		lent.To(&full.Planner).Exhaust(true)
 		usual.Decide()
 		full.Decide()
 		agree(t, h, usual, &full)

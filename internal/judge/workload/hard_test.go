@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -72,7 +73,8 @@ func propertyLevelsAreLeast(t *rapid.T) {
 	some := h.Subject(c, int64(of("k", 1, 2, 3, 4)))
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
 	some.Planner.Steps = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
-	other.Planner.Steps, other.Planner.Exhaustive = 1<<21, true
+	other.Planner.Steps = 1 << 21
+	lent.To(&other.Planner).Exhaust(true)
 	leastLevels(t, h, some, &other)
 }
 
@@ -117,7 +119,8 @@ func TestHard_LevelsAreLeastWithHeadroomShort(t *testing.T) {
 		some := h.Subject(c, k)
 		other := Subject{Planner: some.Planner, Ask: some.Ask}
 		some.Planner.Audit = true
-		other.Planner.Steps, other.Planner.Exhaustive = 1<<21, true
+		other.Planner.Steps = 1 << 21
+		lent.To(&other.Planner).Exhaust(true)
 		some.Decide()
 		other.Decide()
 		if other.Decision.Outcome != victims.Preempts || some.Decision.Plan.Proof == victims.NoProof {
@@ -156,7 +159,8 @@ func propertyGangsAreLeast(t *rapid.T) {
 	some.Planner.Audit = true
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
 	some.Planner.Steps = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
-	other.Planner.Steps, other.Planner.Exhaustive = 1<<21, true
+	other.Planner.Steps = 1 << 21
+	lent.To(&other.Planner).Exhaust(true)
 	leastLevels(t, h, some, &other)
 }
 

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -20,7 +21,7 @@ import (
 func bothWays(p *victims.Planner, ask *victims.Ask) (pruned, exhaustive Subject) {
 	pruned = Subject{Planner: *p, Ask: *ask}
 	exhaustive = Subject{Planner: *p, Ask: *ask}
-	exhaustive.Planner.Exhaustive = true
+	lent.To(&exhaustive.Planner).Exhaust(true)
 	pruned.Planner.Steps = 1 << 40 // the other one has none
 	pruned.Decide()
 	exhaustive.Decide()
