@@ -40,7 +40,7 @@ func propertyHelp(t *rapid.T) {
 	if before.Outcome != victims.Refused {
 		return
 	}
-	m.help, m.until = &before.Refusal.Help, before.Refusal.RetryAt
+	m.help, m.until, m.proven = &before.Refusal.Help, before.Refusal.RetryAt, before.Refusal.Proven
 	for range 8 {
 		m.next()
 	}
@@ -53,12 +53,13 @@ func propertyHelp(t *rapid.T) {
 // is among those that the refusal says would help.
 type meanwhile struct {
 	*harness
-	t     *rapid.T
-	help  *victims.Help
-	now   time.Time
-	until time.Time // the RetryAt of the refusal
-	done  []string  // what has happened
-	any   bool      // whatever would help happens, too
+	t      *rapid.T
+	help   *victims.Help
+	now    time.Time
+	until  time.Time // the RetryAt of the refusal
+	proven bool      // as the refusal has it
+	done   []string  // what has happened
+	any    bool      // whatever would help happens, too
 }
 
 func (m *meanwhile) decide() *victims.Decision {
@@ -173,7 +174,7 @@ func (m *meanwhile) budget() (string, bool, func() error) {
 
 func (m *meanwhile) time() (string, bool, func() error) {
 	later := m.now.Add(time.Duration(1+m.below("time", 200)) * time.Minute)
-	return "time", m.help.Time && (m.until.IsZero() || !later.Before(m.until)), func() error {
+	return "time", m.until.IsZero() && !m.proven || !m.until.IsZero() && !later.Before(m.until), func() error {
 		m.now = later
 		return nil
 	}

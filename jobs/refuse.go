@@ -212,8 +212,7 @@ func (d *decision) help(dst *victims.Decision) {
 	if r.Proven {
 		r.RetryAt = eligible.Sooner(r.RetryAt, *d.filter.until, d.now)
 	}
-	h := &r.Help
-	h.Time = !r.RetryAt.IsZero() || !r.Proven
+	fill.HelpTime()
 	w := d.wish(r)
 	defer func() { fill.Note(d.c, &w, &d.rules.eligible) }()
 	switch {
@@ -238,7 +237,7 @@ func (d *decision) help(dst *victims.Decision) {
 		fill.Anything(d.c)
 	}
 	if e.Place {
-		d.helpRoom(r)
+		d.helpRoom(dst)
 	}
 }
 
@@ -272,19 +271,18 @@ func (d *decision) wish(r *victims.Refusal) rulebook.Wish {
 // helpRoom names what could give the members room: less usage of a queue that has no
 // headroom for them, and else any node. Of two that are both necessary one is enough to
 // name.
-func (d *decision) helpRoom(r *victims.Refusal) {
-	h := &r.Help
+func (d *decision) helpRoom(dst *victims.Decision) {
+	h, fill := &dst.Refusal.Help, lent.To(dst)
 	for q := range d.tree.Ancestors(d.job.Queue) {
 		most := d.tree.Max(q)
 		for t := range most.Defined.All() {
 			if need := d.rem.At(t); need > 0 && d.gate.usage(q, t, coming)+need > most.Value[t] {
 				h.Bounds = true
-				if !slices.Contains(h.Less, q) {
-					h.Less = append(h.Less, q)
-				}
+				fill.HelpLess(q)
 				return
 			}
 		}
 	}
-	h.AnyNode, h.Labels = true, true
+	fill.HelpNodes()
+	h.Labels = true
 }

@@ -218,22 +218,22 @@ func (h *Help) Describe(c *Cluster) string {
 			all = append(all, text)
 		}
 	}
-	add(h.AnyNode, "room on any node")
-	add(h.Node != "", "room on "+plain.Name(h.Node))
-	for _, q := range h.Less {
+	add(h.anyNode, "room on any node")
+	add(h.node != "", "room on "+plain.Name(h.node))
+	for _, q := range h.less {
 		add(true, "less usage of "+c.queueName(q))
 	}
-	for _, q := range h.More {
+	for _, q := range h.more {
 		add(true, "more usage of "+c.queueName(q))
 	}
-	for _, name := range h.Budgets {
+	for _, name := range h.budgets {
 		add(true, "more left in the budget "+plain.Name(name))
 	}
-	add(h.Time, "time")
+	add(h.time, "time")
 	add(h.Bounds, "another guarantee or max")
 	add(h.Policies, "other policies of queues")
 	add(h.Priorities, "another priority, application or gang of a task")
-	add(h.MoreVictims, "a higher cap on victims")
+	add(h.moreVictims, "a higher cap on victims")
 	add(h.Labels, "other answers of Filter, Exempt and the like")
 	return "what would help: " + strings.Join(all, ", ") + "\n"
 }

@@ -21,40 +21,46 @@ import (
 //   - one comes, grows, starts, or may stay: [Help.IfMore]. One that moves goes and comes;
 //   - a node is added, changed or removed: [Help.IfNode]. If grants end with it, as [Orphan] tells: in any case;
 //   - a budget has more left, or is no longer hard: [Help.IfBudget];
-//   - time passes: Time;
+//   - time passes: at Refusal.RetryAt, or if the refusal is not Proven;
 //   - you set Bounds, Policies (a new tree sets both), Priorities or Labels;
 //   - you change the ask, its grant or options: in any case.
 type Help struct {
-	// Node is the only node on which room would help. AnyNode: any that the Filter allows.
-	Node    string
-	AnyNode bool
-	// Less has queues in which less usage would help, More those in which more would, with queues below.
-	Less, More []queue.ID
-	// Budgets are hard budgets in which more left would help.
-	Budgets []string
-	// Time alone would help; see Refusal.RetryAt.
-	Time bool
 	// A change of these would help. Bounds: guarantees and maxima. Policies: with offsets and delays.
-	// MoreVictims: Options.MaxVictims. Priorities: all of a task but amounts, queue and node. Labels: answers
-	// of functions.
-	Bounds, Policies, MoreVictims, Priorities, Labels bool
+	// Priorities: all of a task but amounts, queue and node. Labels: answers of functions.
+	Bounds, Policies, Priorities, Labels bool
 
-	noted noted // see Worth
+	time        bool       // alone would help
+	node        string     // the only node on which room would help
+	anyNode     bool       // any that the Filter allows
+	less, more  []queue.ID // in which less, or more, usage would help, with those below
+	budgets     []string   // hard ones in which more left would help
+	moreVictims bool       // a higher Options.MaxVictims
+	noted       noted      // see Worth
+}
+
+// helpTime notes whether time alone would help.
+func (r *Refusal) helpTime() { r.Help.time = !r.RetryAt.IsZero() || !r.Proven }
+
+// helpLess notes that less usage of a queue would help.
+func (h *Help) helpLess(q queue.ID) {
+	if !slices.Contains(h.less, q) {
+		h.less = append(h.less, q)
+	}
 }
 
 // IfLess reports whether to ask again after something of a leaf on a node is less.
 func (h *Help) IfLess(c *Cluster, leaf queue.ID, node NodeID) bool {
-	return h.IfNode(c.NodeName(node)) || anyAbove(c.tree, h.Less, leaf)
+	return h.IfNode(c.NodeName(node)) || anyAbove(c.tree, h.less, leaf)
 }
 
 // IfMore reports whether to ask again after something of a leaf is more.
-func (h *Help) IfMore(c *Cluster, leaf queue.ID) bool { return anyAbove(c.tree, h.More, leaf) }
+func (h *Help) IfMore(c *Cluster, leaf queue.ID) bool { return anyAbove(c.tree, h.more, leaf) }
 
 // IfNode reports whether to ask again after an event of this node.
-func (h *Help) IfNode(name string) bool { return h.AnyNode || h.Node != "" && h.Node == name }
+func (h *Help) IfNode(name string) bool { return h.anyNode || h.node != "" && h.node == name }
 
 // IfBudget reports whether to ask again after an event of this budget.
-func (h *Help) IfBudget(name string) bool { return slices.Contains(h.Budgets, name) }
+func (h *Help) IfBudget(name string) bool { return slices.Contains(h.budgets, name) }
 
 // anyAbove reports whether a leaf is one of some queues or below one.
 func anyAbove(t *queue.Tree, queues []queue.ID, leaf queue.ID) bool {
@@ -63,24 +69,24 @@ func anyAbove(t *queue.Tree, queues []queue.ID, leaf queue.ID) bool {
 
 // CopyFrom copies into the memory of h.
 func (h *Help) CopyFrom(from *Help) {
-	less, more, budgets := h.Less[:0], h.More[:0], h.Budgets[:0]
+	less, more, budgets := h.less[:0], h.more[:0], h.budgets[:0]
 	last := h.noted
 	*h = *from
 	h.noted = last
 	h.noted.copyFrom(&from.noted)
-	h.Less, h.More = append(less, from.Less...), append(more, from.More...)
-	h.Budgets = append(budgets, from.Budgets...)
+	h.less, h.more = append(less, from.less...), append(more, from.more...)
+	h.budgets = append(budgets, from.budgets...)
 }
 
 // anything makes h name all that can happen but time: then [Help.Worth] is true after any change.
 func (h *Help) anything(c *Cluster) {
 	h.noted.Anything = true
-	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
-	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
-	h.Budgets = h.Budgets[:0]
+	h.anyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
+	h.less, h.more = append(h.less[:0], queue.Root), append(h.more[:0], queue.Root)
+	h.budgets = h.budgets[:0]
 	for _, row := range c.budgetOrder {
 		if b := &c.budgets[row]; b.hard {
-			h.Budgets = append(h.Budgets, b.name)
+			h.budgets = append(h.budgets, b.name)
 		}
 	}
 }
@@ -115,9 +121,9 @@ func (h *Help) report(c *Cluster) any {
 		return names
 	}
 	return helpReport{
-		Node: h.Node, AnyNode: h.AnyNode, Less: paths(h.Less), More: paths(h.More),
-		Budgets: slices.Clone(h.Budgets), Time: h.Time,
-		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels, MoreVictims: h.MoreVictims,
+		Node: h.node, AnyNode: h.anyNode, Less: paths(h.less), More: paths(h.more),
+		Budgets: slices.Clone(h.budgets), Time: h.time,
+		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels, MoreVictims: h.moreVictims,
 	}
 }
 
@@ -223,7 +229,7 @@ func (h *Help) Worth(c *Cluster, now time.Time) bool {
 	switch {
 	case m.version.line == nil || m.version.line != c.line || now.Before(m.At):
 		return true // it is not known what was then
-	case h.Time && m.RetryAt.IsZero() && !now.Equal(m.At), h.Time && !m.RetryAt.IsZero() && !now.Before(m.RetryAt):
+	case h.time && m.RetryAt.IsZero() && !now.Equal(m.At), h.time && !m.RetryAt.IsZero() && !now.Before(m.RetryAt):
 		return true
 	case m.version == c.version:
 		return false
@@ -443,7 +449,8 @@ func (d *decision) help(dst *Decision) {
 		r.RetryAt = eligible.Sooner(r.RetryAt, d.filter.until, d.now)
 	}
 	h := &r.Help
-	h.Time, h.MoreVictims = !r.RetryAt.IsZero() || !r.Proven, rulebook.ReasonOf(r.Reason).Cap
+	r.helpTime()
+	h.moreVictims = rulebook.ReasonOf(r.Reason).Cap
 	w := rulebook.Wish{
 		Key: d.ask.Key, Queue: d.ask.Queue, Node: d.ask.RequiredNode, Least: d.size, All: d.size,
 		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type, Counting: d.p.Counting(),
@@ -459,7 +466,7 @@ func (d *decision) help(dst *Decision) {
 	defer func() { h.note(d.c, &w, &d.eligible.Rules) }()
 	switch {
 	case r.Reason == rulebook.UnknownNode:
-		h.Node = d.ask.RequiredNode
+		h.node = d.ask.RequiredNode
 		return
 	case !r.Proven, d.p.Predicate != nil, r.Reason == rulebook.NoVictims && d.c.gangs > 0, d.mayTakeOwn(dst),
 		d.p.MaxVictims > 0 && rulebook.ReasonOf(r.Reason).Searched:
@@ -475,7 +482,7 @@ func (d *decision) help(dst *Decision) {
 		d.helpVictims(h)
 	case InFlight: // the grant ends with its node
 		d.helpPlace(h)
-		h.Node = d.c.nodes[w.Places[0]].name
+		h.node = d.c.nodes[w.Places[0]].name
 	default:
 		if rulebook.ReasonOf(r.Reason).Place {
 			d.helpPlace(h)
@@ -487,9 +494,9 @@ func (d *decision) help(dst *Decision) {
 // helpReason names what undoes the reason.
 func (r *Refusal) helpReason() {
 	h, e := &r.Help, rulebook.ReasonOf(r.Reason)
-	h.Bounds, h.Policies, h.MoreVictims = h.Bounds || e.Bounds, h.Policies || e.Policies, h.MoreVictims || e.Cap
-	if e.Less && !slices.Contains(h.Less, r.Queue) {
-		h.Less = append(h.Less, r.Queue)
+	h.Bounds, h.Policies, h.moreVictims = h.Bounds || e.Bounds, h.Policies || e.Policies, h.moreVictims || e.Cap
+	if e.Less {
+		h.helpLess(r.Queue)
 	}
 }
 
@@ -506,11 +513,11 @@ func (d *decision) helpPlace(h *Help) {
 	}
 	for q := range d.tree.Ancestors(d.ask.Queue) {
 		if !d.queueHasRoom(q, moment, held) {
-			h.Less, h.Bounds = append(h.Less, q), true
+			h.less, h.Bounds = append(h.less, q), true
 			return
 		}
 	}
-	h.Node, h.AnyNode, h.Labels = node, node == "", true
+	h.node, h.anyNode, h.Labels = node, node == "", true
 }
 
 // helpVictims names what could give a lawful set of victims. A task that comes is
@@ -519,15 +526,15 @@ func (d *decision) helpPlace(h *Help) {
 // one who may go: its time may pass unnoticed, if that alone does not help.
 func (d *decision) helpVictims(h *Help) {
 	h.Bounds, h.Policies, h.Priorities = true, !d.required(), true
-	h.Less = append(h.Less, d.needs.queues...)
+	h.less = append(h.less, d.needs.queues...)
 	if !d.headroomAlone() {
-		h.Node, h.AnyNode, h.Labels = d.ask.RequiredNode, !d.required(), true
+		h.node, h.anyNode, h.Labels = d.ask.RequiredNode, !d.required(), true
 	}
 	switch {
 	case len(d.c.grants) > 0: // a grant that starts may be a victim
-		h.More = append(h.More, queue.Root)
+		h.more = append(h.more, queue.Root)
 	case !d.required() && d.mayGive():
-		h.More = append(h.More, d.mostAbove())
+		h.more = append(h.more, d.mostAbove())
 	}
 	if len(d.c.budgets) > 0 {
 		d.helpBudgets(h)
@@ -548,8 +555,8 @@ func (d *decision) helpBudgets(h *Help) {
 			}
 			for _, row := range d.c.budgetsOf(id) {
 				b := &d.c.budgets[row]
-				if at, named := slices.BinarySearch(h.Budgets, b.name); b.hard && !named {
-					h.Budgets = slices.Insert(h.Budgets, at, b.name)
+				if at, named := slices.BinarySearch(h.budgets, b.name); b.hard && !named {
+					h.budgets = slices.Insert(h.budgets, at, b.name)
 				}
 			}
 		}

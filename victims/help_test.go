@@ -23,13 +23,14 @@ import (
 // A meanwhile is what happens to a cluster after an ask was refused: changes of
 // which none is among those that the refusal says would help.
 type meanwhile struct {
-	t     *rapid.T
-	c     *victims.Cluster
-	k     *world.Case
-	help  *victims.Help
-	now   time.Time
-	until time.Time // the RetryAt of the refusal
-	any   bool      // whatever would help happens, too
+	t      *rapid.T
+	c      *victims.Cluster
+	k      *world.Case
+	help   *victims.Help
+	now    time.Time
+	until  time.Time // the RetryAt of the refusal
+	proven bool      // as the refusal has it
+	any    bool      // whatever would help happens, too
 
 	count  int      // keys given
 	done   []string // what has happened
@@ -301,7 +302,7 @@ func (m *meanwhile) policy() *happening {
 
 func (m *meanwhile) timePasses() *happening {
 	d := time.Duration(1+m.below("time", 200)) * time.Minute
-	helps := m.help.Time && (m.until.IsZero() || !m.now.Add(d).Before(m.until))
+	helps := m.until.IsZero() && !m.proven || !m.until.IsZero() && !m.now.Add(d).Before(m.until)
 	return &happening{"time", helps, false, func() error {
 		m.now = m.now.Add(d)
 		return nil
@@ -329,7 +330,7 @@ func propertyHelp(t *rapid.T) {
 	if before.Outcome != victims.Refused {
 		return
 	}
-	m := &meanwhile{t: t, c: c, k: k, help: &before.Refusal.Help, now: k.Options.Now, until: before.Refusal.RetryAt}
+	m := &meanwhile{t: t, c: c, k: k, help: &before.Refusal.Help, now: k.Options.Now, until: before.Refusal.RetryAt, proven: before.Refusal.Proven}
 	for range 8 {
 		m.next()
 	}

@@ -352,6 +352,9 @@ func (f *filler) Keep(v resources.Vector) resources.Vector             { return 
 func (f *filler) CountLater(by counter, stage uint8)                   { (*Decision)(f).countLater(by, stage) }
 func (f *filler) Clear()                                               { f.Refusal.clear() }
 func (f *filler) HelpReason()                                          { f.Refusal.helpReason() }
+func (f *filler) HelpNodes()                                           { f.Refusal.Help.anyNode = true }
+func (f *filler) HelpLess(q queue.ID)                                  { f.Refusal.Help.helpLess(q) }
+func (f *filler) HelpTime()                                            { f.Refusal.helpTime() }
 func (f *filler) Anything(c *Cluster)                                  { f.Refusal.Help.anything(c) }
 func (f *filler) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) { f.Refusal.Help.note(c, w, e) }
 
@@ -366,5 +369,5 @@ type keeper Planner
 func (*keeper) For(p *Planner) *keeper                  { return (*keeper)(p) }
 func (k *keeper) Keep(keeps func(TaskID) rulebook.Rule) { k.keeps = keeps }
 
-// Exhaust has the planner search all nodes, or not: the same answer, much slower.
-func (k *keeper) Exhaust(all bool) { k.exhaustive = all }
+// Exhaust has the planner search all nodes: the same answer, much slower.
+func (k *keeper) Exhaust() { k.exhaustive = true }

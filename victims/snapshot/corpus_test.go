@@ -88,12 +88,5 @@ func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 
 // answer returns what was decided at a step.
 func answer(r *snapshot.Run, i int) string {
-	switch s := &r.Steps[i]; {
-	case s.Ask != nil:
-		return s.Ask.Describe(r.Before)
-	case s.Job != nil:
-		return s.Job.Describe(r.Before)
-	default:
-		return s.Quota.Describe(r.Before)
-	}
+	return r.Steps[i].Describe(r.Before)
 }

@@ -60,7 +60,7 @@ func Example_bugReport() {
 		return
 	}
 	fmt.Println(doc.Name())
-	fmt.Print(run.Steps[0].Ask.Describe(run.Before))
+	fmt.Print(run.Steps[0].Describe(run.Before))
 
 	// Output:
 	// why does serve wait?

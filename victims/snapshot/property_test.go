@@ -67,7 +67,7 @@ func TestTake_SameAnswer(t *testing.T) {
 		}
 		said++
 		require.Len(t, run.Steps, 1)
-		d := run.Steps[0].Ask
+		d := run.Steps[0]
 		if d.Outcome == victims.Preempts {
 			plans++
 		}

@@ -31,15 +31,9 @@ func (d *Document) Note() string { return d.doc.Note }
 // A Run is what came of a document.
 type Run struct {
 	Before *victims.Cluster // as the document describes it
-	Steps  []Step           // a repeated ask has one for each time
-	Report []byte           // the result document of examples/plan
-}
-
-// A Step is a request that was carried out: an ask, a quota or a job.
-type Step struct {
-	Ask   *victims.Decision
-	Quota *victims.Decision
-	Job   *victims.Decision
+	// Steps are what was decided of each ask, gang or quota; of a repeated ask each time.
+	Steps  []*victims.Decision
+	Report []byte // the result document of examples/plan
 }
 
 // Run builds the cluster and carries the requests out in order. Errors show only here, such as bounds that
@@ -51,17 +45,14 @@ func (d *Document) Run() (*Run, error) {
 	}
 	run := &Run{Before: done.Before}
 	for i := range done.Steps {
-		s := &done.Steps[i]
-		var step Step
-		switch {
+		switch s := &done.Steps[i]; {
 		case s.Asked != nil:
-			step.Ask = &s.Asked.Decision
+			run.Steps = append(run.Steps, &s.Asked.Decision)
 		case s.Enforced != nil:
-			step.Quota = &s.Enforced.Decision
+			run.Steps = append(run.Steps, &s.Enforced.Decision)
 		case s.Placed != nil:
-			step.Job = &s.Placed.Decision
+			run.Steps = append(run.Steps, &s.Placed.Decision)
 		}
-		run.Steps = append(run.Steps, step)
 	}
 	var b bytes.Buffer
 	if err := done.Report().Write(&b); err != nil {

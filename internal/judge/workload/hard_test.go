@@ -74,7 +74,7 @@ func propertyLevelsAreLeast(t *rapid.T) {
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
 	some.Planner.Steps = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
 	other.Planner.Steps = 1 << 21
-	lent.To(&other.Planner).Exhaust(true)
+	lent.To(&other.Planner).Exhaust()
 	leastLevels(t, h, some, &other)
 }
 
@@ -120,7 +120,7 @@ func TestHard_LevelsAreLeastWithHeadroomShort(t *testing.T) {
 		other := Subject{Planner: some.Planner, Ask: some.Ask}
 		some.Planner.Audit = true
 		other.Planner.Steps = 1 << 21
-		lent.To(&other.Planner).Exhaust(true)
+		lent.To(&other.Planner).Exhaust()
 		some.Decide()
 		other.Decide()
 		if other.Decision.Outcome != victims.Preempts || some.Decision.Plan.Proof == victims.NoProof {
@@ -160,7 +160,7 @@ func propertyGangsAreLeast(t *rapid.T) {
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
 	some.Planner.Steps = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
 	other.Planner.Steps = 1 << 21
-	lent.To(&other.Planner).Exhaust(true)
+	lent.To(&other.Planner).Exhaust()
 	leastLevels(t, h, some, &other)
 }
 

@@ -21,7 +21,7 @@ import (
 func bothWays(p *victims.Planner, ask *victims.Ask) (pruned, exhaustive Subject) {
 	pruned = Subject{Planner: *p, Ask: *ask}
 	exhaustive = Subject{Planner: *p, Ask: *ask}
-	lent.To(&exhaustive.Planner).Exhaust(true)
+	lent.To(&exhaustive.Planner).Exhaust()
 	pruned.Planner.Steps = 1 << 40 // the other one has none
 	pruned.Decide()
 	exhaustive.Decide()
