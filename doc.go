@@ -140,8 +140,8 @@
 //
 // Write [victims.Cluster.Save], [quota.Timing.Save] and what is yours, such as the asks that
 // wait, into one file, after Apply and before anybody is told to stop. After a restart read
-// them in the same order from one [bufio.Reader], sync each node, and stop again whoever is
-// [victims.Cluster.Marked].
+// them in the same order from one [bufio.Reader], call [victims.Cluster.Sync] with all that
+// there is, and stop again whoever is [victims.Cluster.Marked].
 //
 // Without a saved file, docs/beside-a-live-scheduler.md says what to keep and how to begin:
 // without grants waiting asks preempt again, and quota clocks start in full.
@@ -182,7 +182,7 @@
 //     lose it to a task of 1. A guarantee that is met stays met. This is a second stage, if there is no other plan;
 //     see [queue.WithinQueue], met and branch.
 //   - An ask that can run on one node only may take from guarantees and across fences. It
-//     keeps laws 1, 3 (unless OwnApplication is set) and 6, by raw priority.
+//     keeps laws 1, 3 (unless Options.TakeOwnApplication is set) and 6, by raw priority.
 //   - A lowered max takes from its queue, down to guarantees of all types, whatever the
 //     priorities. It keeps law 2.
 //   - A job by priority (ByPriority) needs no guarantee. It keeps laws 1, 2, 3, 6 (strictly

@@ -27,9 +27,9 @@
 //
 // # Members
 //
-// Members that run or hold a grant keep their nodes and count. The first others, as many as Ask.MinMembers
-// lacks, are placed together. The rest are placed one by one on what is then free, without victims, now or when
-// the job is decided again. A member that is leaving gets no place. While a grant of the job cannot start, the
+// Members that run or hold a grant keep their nodes and count. Of the others the first are placed together: as many
+// as are missing to Ask.MinMembers, or all if it is 0. The rest are placed one by one on what is then free, without
+// victims, now or when the job is decided again. A member that is leaving gets no place. While a grant of the job cannot start, the
 // job is in flight and gets no other plan.
 //
 // A node reserved for a member's key takes that member only. One reserved for the job's name takes all of them.

@@ -29,7 +29,7 @@ type Auditor struct {
 }
 
 // Audit appends to dst what is wrong at the instant now with decision d for the cluster before it is applied,
-// and returns dst: if it appends nothing the decision is lawful. It never panics. Of a plan of another scheduler
+// and returns dst: if it appends nothing the decision is lawful. It never panics. For a plan of another scheduler
 // set in Plan the Ask, the Places (Member and Node) and the Victims (Task and Key); no Outcome is needed.
 //
 // It judges ask, places and tasks, not version, cost or proof. Without victims, or for an ask that holds a grant, it

@@ -450,7 +450,7 @@ func (a *Ask) task(node NodeID) Task {
 }
 
 // Admits reports whether a task may be placed on a node now, without a plan: it fits what is free and every max
-// above, without what is granted or leaving. It ignores if the node is schedulable or reserved. A queue that is
+// above; what is granted or leaving counts as used. It ignores if the node is schedulable or reserved. A queue that is
 // no leaf, or a closed node, admits nothing. The cost is depth·types.
 func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
 	// What is no size or no leaf has no room anywhere: a question is no error.

@@ -74,7 +74,7 @@ func (c *Cluster) changeOf(d *Decision) change {
 // Apply marks a decision's victims and movers as preempting, takes them off their budgets, and grants asks and
 // movers their nodes. Grants count as usage until [Cluster.Start], [Cluster.Cancel] or [Cluster.Drop]; victims
 // stay until [Cluster.RemoveTask]. A job keeps its minimum until its last task has gone, unless
-// [Cluster.SetMinMembers] says another one. If nothing is new the version stays.
+// [Cluster.SetMinMembers] says another one. A decision that changes nothing keeps the version.
 //
 // Errors wrap [ErrState] for a refusal, [ErrStale] for a decision of another version or cluster, and
 // [ErrDuplicate] for a job with the name of an ask while one of them holds grants. Others are a victim or mover

@@ -123,7 +123,8 @@ type Ask struct {
 	// Members of a gang are in the caller's order. Keys tell which run or hold a grant. A nil Size or Budgets,
 	// and a Class of 0, are those of the ask.
 	Members []Member
-	// MinMembers is how many members must run, running ones included; 0 is all. Nobody stops for others.
+	// MinMembers is how many members must run, running ones included; 0 is all. Nobody stops for
+	// members beyond that.
 	MinMembers int
 	// DomainDepth is the depth of the domain that members share, 1 for the widest; 0: none. See DESIGN.md,
 	// Domains.
@@ -622,9 +623,8 @@ type Admission struct {
 	Used           resources.Vector // below the queue; of a plan, without its victims
 	// UsedNonPreemptible is the part of Used whose tasks are non-preemptible.
 	UsedNonPreemptible resources.Vector
-	AfterLeaving       bool // Used is without what is leaving; both are asked about
-	// Breaches is for the function to append to what is broken, for texts and JSON.
-	Breaches []Breach // what is broken, for the function to append
+	AfterLeaving       bool     // Used is without what is leaving; both are asked about
+	Breaches           []Breach // what is broken, for the function to append; for texts and JSON
 }
 
 // A Breach is a bound that is passed at a queue: Withheld + Used + Wants is above Bound.

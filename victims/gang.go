@@ -299,7 +299,8 @@ func (x *budgetBook) Budgets() iter.Seq2[string, Budget] {
 	}
 }
 
-// UnknownBudgets yields, sorted, the budgets that tasks name and nobody has set. They count as the zero Budget.
+// UnknownBudgets yields, sorted, the budgets that tasks name and nobody has set. They count as the zero Budget:
+// soft, with nothing left.
 func (x *budgetBook) UnknownBudgets() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, row := range x.budgetOrder {
