@@ -17,7 +17,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -192,9 +192,13 @@ func TestOrphans(t *testing.T) {
 			woken <- name
 		}
 	}
-	for name, less := range map[string][]queue.ID{"helped": {leaf}, "other": nil} {
+	for _, name := range []string{"helped", "other"} {
+		var d victims.Decision
+		if name == "helped" {
+			lent.To(&d).HelpLess(leaf)
+		}
 		pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID(name)}}
-		c.refused.Store(pod.UID, waiting{pod: pod, help: victims.Help{Less: less}})
+		c.refused.Store(pod.UID, waiting{pod: pod, help: d.Refusal.Help})
 	}
 	w.nodes = w.nodes[1:]
 	c.sync(w.nodes)
