@@ -197,7 +197,8 @@ func TestTogetherInOrder(t *testing.T) {
 	require.Equal(t, []int64{8}, s.leaving())
 	w, ok := s.core.refused.Load(types.UID("web-2"))
 	require.True(t, ok, "it is among those that wait")
-	require.True(t, w.(waiting).help.IfNode("any"))
+	help := w.(waiting).help
+	require.True(t, help.IfNode("any"))
 	for i := range 3 {
 		_, status := s.try(i)
 		require.False(t, status.IsSuccess())
