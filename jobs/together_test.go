@@ -267,6 +267,21 @@ func TestTogether_Errors(t *testing.T) {
 	}
 }
 
+// What is alike to an ask that was refused is asked about once somebody between them was served: the
+// victim of that one leaves more room than it takes.
+func TestTogether_RefusedAlikeBefore(t *testing.T) {
+	w := build(t, "queue a\nqueue b g=100\nnode n1 8\ntask v a n1 4\ntask w a n1 4\njob b 5,1,5")
+	p := w.entitled()
+	p.MaxVictims = 1
+	all, err := p.DecideAll(nil, w.asks(), noon)
+	require.NoError(t, err)
+	var said []string
+	for i := range all {
+		said = append(said, fmt.Sprint(all[i].Plan.Ask.Key, " ", all[i].Outcome, " ", len(all[i].Plan.Victims)))
+	}
+	require.Equal(t, []string{"j0 refused 0", "j1 plan 1", "j2 plan 1"}, said)
+}
+
 // An ask that holds a grant is refused, wherever it stands, and the others go on.
 func TestTogether_Held(t *testing.T) {
 	for held, want := range []string{
