@@ -23,7 +23,7 @@ type Enforcer struct {
 	Cluster *victims.Cluster
 
 	// An enforcement knows NeverOvershoot, Enforced, Audit, Observe, Steps and Stop. Steps bound the searches
-	// over more than 12 tasks; as many again, or a million, are for smaller ones. After Stop it searches no
+	// over more than 12 tasks; those over fewer have as many again, at least a million. After Stop it searches no
 	// more and takes tasks in order while usage stays over: no lawful answer spares a task that could go.
 	// What was left unsearched leaves the answer unproven.
 	victims.Options

@@ -28,8 +28,9 @@ import (
 //	running  the quota is being enforced
 //
 // Call [Timing.Observe] at the start, and when a max or delay may have changed. Range over [Timing.Due] at
-// [Timing.Next] or now and then, and enforce each queue. Call [Timing.End] when victims are marked, or have gone.
-// Without [Timing.Load] every clock starts in full.
+// [Timing.Next] or now and then, and enforce each queue. Call [Timing.End] once its victims are marked; or when they
+// have gone, if no other run is to begin there or below before that. Without [Timing.Load] every clock starts in
+// full.
 //
 // Usage is effective usage, read when it matters. An instant before the latest one counts as that one. Instants
 // are returned in UTC. An unknown queue panics. If the cluster gets another tree, or you set another cluster,
@@ -109,9 +110,9 @@ func (t *Timing) compareDue(a, b queue.ID) int {
 
 // Observe looks at the max and the delay of every queue.
 //
-// A clock starts anew if a bound is lower than at the last look, as it is at the first, or if only the delay is
-// another. It stops if bounds are only higher, or there is no delay. A run goes on. The clock of a dynamic queue
-// never starts. The cost is O(queues·types).
+// A clock starts anew if a bound is lower than at the last look, or if only the delay is another. At the first look
+// every max counts as lowered. It stops if bounds are only higher, or there is no delay. A run goes on. The clock of
+// a dynamic queue never starts. The cost is O(queues·types).
 func (t *Timing) Observe(now time.Time) {
 	t.look()
 	t.advance(now)
