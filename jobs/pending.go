@@ -124,9 +124,9 @@ func (p *Pending) All() iter.Seq[*victims.Ask] {
 	}
 }
 
-// Forget has everything decided again: call it if functions of the planner change their answers, or options
+// Reconsider has everything decided again: call it if functions of the planner change their answers, or options
 // other than Scarce change.
-func (p *Pending) Forget() {
+func (p *Pending) Reconsider() {
 	for _, e := range p.list {
 		p.leave(e)
 	}

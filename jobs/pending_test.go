@@ -196,7 +196,7 @@ func TestPending_LastAttempt(t *testing.T) {
 			continue
 		}
 		require.Equal(t, noon, attempts(noon))
-		p.Forget()
+		p.Reconsider()
 		require.Equal(t, noon, attempts(noon.Add(time.Second)))
 		require.Equal(t, "too-soon", p.Last("x").Refusal.Reason)
 		require.Equal(t, noon.Add(time.Minute), attempts(noon.Add(time.Minute)))

@@ -476,12 +476,12 @@ type Refusal struct {
 	// Proven: no plan exists. Else none was found within Steps.
 	Proven bool
 	Steps  int64
-	// Scarce names hard budgets with less left than candidates, but something.
-	Scarce []string
+	// ShortBudgets are hard ones with less left than candidates, but something.
+	ShortBudgets []string
 	// WaitsFor has the keys of tasks that a lone ask in flight waits for, sorted.
 	WaitsFor []string
 	// Closest lacks the least for a lone ask without all its candidates, by dominant share of the cluster,
-	// then node order; Lacks is what. They and Scarce need [Decision.Count].
+	// then node order; Lacks is what. They and ShortBudgets need [Decision.Count].
 	Closest NodeID
 	Lacks   resources.Vector
 
@@ -538,7 +538,7 @@ type Root struct {
 // clear has a refusal say nothing; memory is reused.
 func (r *Refusal) clear() {
 	*r = Refusal{
-		Counts: r.Counts[:0], Help: r.Help.cleared(), Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
+		Counts: r.Counts[:0], Help: r.Help.cleared(), ShortBudgets: r.ShortBudgets[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
 		Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0],
 	}
 }

@@ -188,7 +188,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	if r.Candidates > 0 {
 		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
 	}
-	for _, name := range r.Scarce {
+	for _, name := range r.ShortBudgets {
 		fmt.Fprintf(&b, "  but not all of those in the budget %s, which has too little left (budget)\n", plain.Name(name))
 	}
 	// The node is named though it does not do: it tells which amount to look

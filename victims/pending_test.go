@@ -150,7 +150,7 @@ func TestPending(t *testing.T) {
 	require.NoError(t, f.c.Resize("v", slots(2).Value))
 	require.Equal(t, []string{"x0 fits", "x1 refused"}, pass())
 	require.Equal(t, 4, decided)
-	q.Forget()
+	q.Reconsider()
 	require.Equal(t, []string{"large refused", "x1 refused"}, pass())
 	q.Add(victims.Ask{Key: "bad", Priority: 2})
 	var wrong []string

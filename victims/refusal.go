@@ -271,7 +271,7 @@ func (s *survey) scarce(r *Refusal) {
 	c := s.d.c
 	for _, row := range c.budgetOrder {
 		if b := &c.budgets[row]; b.hard && 0 < b.left && b.left < s.drawn[row] {
-			r.Scarce = append(r.Scarce, b.name)
+			r.ShortBudgets = append(r.ShortBudgets, b.name)
 		}
 	}
 }

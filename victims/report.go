@@ -235,7 +235,7 @@ func (r *Refusal) report(c *Cluster, ofGang bool) *refusalReport {
 	f := &refusalReport{
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.report(c),
-		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
+		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.ShortBudgets...),
 		Proven: r.Proven, Steps: r.Steps, NoneCounts: r.NoneCounts, ProtectedBy: r.ProtectedBy.report(c), Cause: r.Root.report(c),
 	}
 	switch rulebook.ReasonOf(cmp.Or(r.Also, r.Reason)).About {
