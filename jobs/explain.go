@@ -18,10 +18,10 @@ import (
 // looked at.
 //
 // Of a refused gang it explains each member without a place as if it asked alone, the alike together: by the rules
-// of lone asks, but for whom its job spares. With ByPriority or Admit, which are for gangs only, it
-// does not. Then it says which single change would give the gang its places: it might preempt others; no delay, no
-// interval, no cap on victims; no max of a queue on its path; no guarantee of a queue elsewhere; a hard budget with
-// more left; a node that is schedulable, or not reserved.
+// of lone asks, but for whom its job spares. With ByPriority or Admit, which are for gangs only, it does not. Then it
+// says which single change would give the gang its places: it might preempt others; no delay, no interval, no cap on
+// victims; no max of a queue on its path; no guarantee of a queue elsewhere; a hard budget with more left; a node that
+// is schedulable, or not reserved.
 //
 // For each of these it decides again on a copy of the cluster, with the Steps of one decision. Stop ends that, too.
 func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.Time) error {

@@ -3,8 +3,6 @@
 package jobs
 
 import (
-	"slices"
-	"sort"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
@@ -130,18 +128,15 @@ func (d *decision) retryAt(s stage) time.Time {
 			}
 		}
 	}
-	slices.SortFunc(d.ends, time.Time.Compare)
-	d.ends = slices.CompactFunc(d.ends, time.Time.Equal)
 	// The more exemptions have ended the more tasks may go, so this is monotone.
-	// Each try is a whole decision, so there are as few as possible.
-	first := sort.Search(len(d.ends), func(i int) bool {
-		d.rules.horizon = d.ends[i]
+	first := eligible.FirstEnd(d.ends, func(end time.Time) bool {
+		d.rules.horizon = end
 		return !d.effort.exhausted() && d.plans(len(d.unplaced))
 	})
-	if first == len(d.ends) || d.effort.Stopped {
+	if d.effort.Stopped {
 		return time.Time{}
 	}
-	return d.ends[first]
+	return first
 }
 
 // domainIsFull reports whether grants of the job bind the members without a place to a

@@ -31,7 +31,7 @@ func propertyRefused(t *rapid.T) {
 		require.NoError(t, h.d.Count())
 		want = h.d.Refusal
 	}
-	counts := letAlone(want.Counts)
+	counts := world.LetAlone(want.Counts)
 	h.c.Options.Exempt = nil
 	for key, at := range until {
 		_, err := h.cluster.Refuse(key, at)
@@ -46,7 +46,7 @@ func propertyRefused(t *rapid.T) {
 	}
 	require.NoError(t, h.d.Count())
 	require.Equal(t, want.Reason, h.d.Refusal.Reason, h.c)
-	require.Equal(t, counts, letAlone(h.d.Refusal.Counts), h.c)
+	require.Equal(t, counts, world.LetAlone(h.d.Refusal.Counts), h.c)
 	for _, n := range h.d.Refusal.Counts {
 		if n.Rule == "refused" {
 			refusedTasks += n.Tasks
@@ -56,21 +56,6 @@ func propertyRefused(t *rapid.T) {
 	if !retry.IsZero() {
 		refusedRetries++
 	}
-}
-
-// letAlone counts those who are exempt among those who refused.
-func letAlone(counts []victims.Count) (all []victims.Count) {
-	for _, n := range counts {
-		if n.Rule == "exempt" {
-			n.Rule = "refused"
-		}
-		if last := len(all) - 1; last >= 0 && all[last].Rule == n.Rule {
-			all[last].Tasks += n.Tasks
-		} else {
-			all = append(all, n)
-		}
-	}
-	return all
 }
 
 var refusedTasks, refusedRetries int

@@ -4,7 +4,6 @@ package victims
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -209,7 +208,7 @@ func (d *decision) retryAt(stages []stage) time.Time {
 		}
 	}
 	d.scratch.ends = ends
-	return firstEnd(ends, d.p.Predicate == nil, func(end time.Time) bool {
+	plans := func(end time.Time) bool {
 		for _, s := range stages {
 			if d.prepare(s) {
 				d.eligible.horizon = end
@@ -219,7 +218,16 @@ func (d *decision) retryAt(stages []stage) time.Time {
 			}
 		}
 		return false
-	})
+	}
+	if d.p.Predicate == nil {
+		return eligible.FirstEnd(ends, plans)
+	}
+	for _, end := range eligible.Ends(ends) { // a predicate may refuse what is more
+		if plans(end) {
+			return end
+		}
+	}
+	return time.Time{}
 }
 
 // ends appends the instants from which tasks may go that no other rule keeps than that they are
@@ -240,27 +248,6 @@ func (e *eligibility) ends(dst []time.Time) []time.Time {
 		}
 	}
 	return dst
-}
-
-// firstEnd returns the first of some instants at which there is a plan, or the
-// zero time. If more candidates never make a plan impossible, halving finds it.
-func firstEnd(ends []time.Time, monotone bool, plans func(time.Time) bool) time.Time {
-	slices.SortFunc(ends, time.Time.Compare)
-	ends = slices.CompactFunc(ends, time.Time.Equal)
-	// Each try is a decision of its own. With halving there are as few as the
-	// logarithm of the instants.
-	first := 0
-	if monotone {
-		first = sort.Search(len(ends), func(i int) bool { return plans(ends[i]) })
-	} else {
-		for first < len(ends) && !plans(ends[first]) {
-			first++
-		}
-	}
-	if first == len(ends) {
-		return time.Time{}
-	}
-	return ends[first]
 }
 
 // root notes why a refused ask could not run even in an empty cluster.

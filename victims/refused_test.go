@@ -51,7 +51,7 @@ func propertyRefused(t *rapid.T) {
 	require.Equal(t, want.Outcome, got.Outcome, k)
 	require.Equal(t, keysOf(&want), keysOf(&got), k)
 	require.Equal(t, want.Refusal.Reason, got.Refusal.Reason, k)
-	require.Equal(t, letAlone(want.Refusal.Counts), letAlone(got.Refusal.Counts), k)
+	require.Equal(t, world.LetAlone(want.Refusal.Counts), world.LetAlone(got.Refusal.Counts), k)
 	require.True(t, want.Refusal.RetryAt.Equal(got.Refusal.RetryAt), "%v, want %v\n%v", got.Refusal.RetryAt, want.Refusal.RetryAt, k)
 	if !got.Refusal.RetryAt.IsZero() {
 		refusedRetries++
@@ -71,21 +71,6 @@ func propertyRefused(t *rapid.T) {
 		}
 		require.True(t, laws["refused"])
 	}
-}
-
-// letAlone counts those who are exempt among those who refused.
-func letAlone(counts []victims.Count) (all []victims.Count) {
-	for _, n := range counts {
-		if n.Rule == "exempt" {
-			n.Rule = "refused"
-		}
-		if last := len(all) - 1; last >= 0 && all[last].Rule == n.Rule {
-			all[last].Tasks += n.Tasks
-		} else {
-			all = append(all, n)
-		}
-	}
-	return all
 }
 
 var refusedTasks, refusedRetries int

@@ -6,6 +6,8 @@
 package eligible
 
 import (
+	"slices"
+	"sort"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/cost"
@@ -202,6 +204,24 @@ func Sooner(a, b, now time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// Ends sorts instants and keeps each once.
+func Ends(ends []time.Time) []time.Time {
+	slices.SortFunc(ends, time.Time.Compare)
+	return slices.CompactFunc(ends, time.Time.Equal)
+}
+
+// FirstEnd returns the first of some instants at which there is a plan, or the zero time. It sorts them. More
+// candidates must never make a plan impossible: each try is a decision of its own, and with halving there are as
+// few as the logarithm of the instants.
+func FirstEnd(ends []time.Time, plans func(time.Time) bool) time.Time {
+	ends = Ends(ends)
+	first := sort.Search(len(ends), func(i int) bool { return plans(ends[i]) })
+	if first == len(ends) {
+		return time.Time{}
+	}
+	return ends[first]
 }
 
 func (r *Rules) waived(rule rulebook.Rule, w queue.ID) bool {
