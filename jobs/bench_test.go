@@ -164,7 +164,7 @@ func BenchmarkRefuse(b *testing.B) {
 				if err := d.Count(); err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(d.Refusal.Steps), "steps")
+				b.ReportMetric(float64(d.Plan.Steps), "steps")
 				b.ReportMetric(float64(d.Refusal.Placeable), "placeable")
 			})
 		}

@@ -79,7 +79,7 @@ type tally struct{ steps, plans, victims, proven, levels float64 }
 
 func (s *tally) add(d *victims.Decision) {
 	if d.Outcome == victims.Refused {
-		s.steps += float64(d.Refusal.Steps)
+		s.steps += float64(d.Plan.Steps)
 		if d.Refusal.Proven {
 			s.proven++
 		}

@@ -13,14 +13,12 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/ratio"
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
-
-// stepsOf returns what a decision has taken; one of the two is 0.
-func stepsOf(d *victims.Decision) int64 { return d.Plan.Steps + d.Refusal.Steps }
 
 // drawAnyJob draws a job of any kind in a cluster of up to 3,000 tasks: by guarantee or by
 // priority, of one size or of several, with a predicate, in a domain.
@@ -50,8 +48,8 @@ func TestSteps_BoundTheCall(t *testing.T) {
 		d := x.decide(t)
 		tasks, members := int64(x.cluster.TaskLen()), int64(len(x.job.Members))
 		pass := 100*tasks + 20*int64(x.Nodes)*members
-		if most := x.planner.Steps + max(x.planner.Steps, 1<<20) + 2*pass + members*victims.DefaultSteps(x.cluster)/100; stepsOf(&d) > most {
-			t.Fatalf("%v, %d members: %v in %d steps of %d", x.Hard, members, d.Outcome, stepsOf(&d), x.planner.Steps)
+		if most := x.planner.Steps + max(x.planner.Steps, 1<<20) + 2*pass + members*victims.DefaultSteps(x.cluster)/100; d.Plan.Steps > most {
+			t.Fatalf("%v, %d members: %v in %d steps of %d", x.Hard, members, d.Outcome, d.Plan.Steps, x.planner.Steps)
 		}
 	})
 }
@@ -64,8 +62,8 @@ func TestSteps_FourTimesInTurn(t *testing.T) {
 		x := drawHardJob(t, size[0], size[1])
 		_, turn, _ := x.inTurn(t)
 		d := x.decide(t)
-		if most := max(4*turn, 3<<23); stepsOf(&d) > most {
-			t.Fatalf("%v, %d members: %v in %d steps, %d in turn", x.Hard, len(x.job.Members), d.Outcome, stepsOf(&d), turn)
+		if most := max(4*turn, 3<<23); d.Plan.Steps > most {
+			t.Fatalf("%v, %d members: %v in %d steps, %d in turn", x.Hard, len(x.job.Members), d.Outcome, d.Plan.Steps, turn)
 		}
 	})
 }
@@ -78,7 +76,7 @@ func TestStop_EndsAJob(t *testing.T) {
 		asked, last := int64(0), rapid.SampledFrom([]int64{1, 2, 10, 100, 1000, 1 << 40}).Draw(t, "asked")
 		x.planner.Stop = func() bool { asked++; return asked >= last }
 		d := x.decide(t)
-		steps, members := stepsOf(&d), int64(len(x.job.Members))
+		steps, members := d.Plan.Steps, int64(len(x.job.Members))
 		each := 4000 + 4*int64(x.cluster.TaskLen())
 		if asked < last && steps > each*(asked+1)+int64(x.Nodes)*members {
 			t.Fatalf("%v, %d members: %v: asked %d times in %d steps", x.Hard, members, d.Outcome, asked, steps)
@@ -89,7 +87,7 @@ func TestStop_EndsAJob(t *testing.T) {
 			t.Fatalf("%v, %d members: %v: %d steps, ended after %d questions", x.Hard, members, d.Outcome, steps, last)
 		}
 		if d.Outcome == victims.Refused {
-			if asked >= last && d.Refusal.Reason == "no-victims" && d.Refusal.Steps > 2*tasks {
+			if asked >= last && d.Refusal.Reason == "no-victims" && d.Plan.Steps > 2*tasks {
 				require.False(t, d.Refusal.Proven)
 			}
 			return
@@ -133,7 +131,7 @@ func TestRefusedJob_CostsLittleMoreThanItsAsk(t *testing.T) {
 			require.NoError(t, p.Decide(&d, &job, workload.Now))
 			require.Equal(t, "no-victims", d.Refusal.Reason)
 			require.True(t, d.Refusal.Proven)
-			require.LessOrEqual(t, stepsOf(&d), 3*alone.Refusal.Steps+8*nodes)
+			require.LessOrEqual(t, d.Plan.Steps, 3*alone.Plan.Steps+8*nodes)
 		})
 	}
 }
@@ -151,8 +149,8 @@ func TestOwnLeaf_JobWithoutApplication(t *testing.T) {
 	ask := victims.Ask{Key: "a", Queue: w.job.Queue, Size: w.job.Members[0].Size, Priority: w.job.Priority}
 	require.NoError(t, asks.Decide(&e, &ask, noon))
 	require.Equal(t, e.Refusal.Reason, d.Refusal.Reason)
-	require.Equal(t, e.Refusal.OwnLeaf, d.Refusal.OwnLeaf)
-	require.True(t, d.Refusal.OwnLeaf)
+	require.Equal(t, lent.To(&e.Refusal).OwnLeaf, lent.To(&d.Refusal).OwnLeaf)
+	require.True(t, lent.To(&d.Refusal).OwnLeaf)
 }
 
 // Where a gang that goes as a whole leaves room on many nodes, it is better than one for

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -78,8 +79,8 @@ func TestRefusal_Domain(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4 in=b1/r1\nnode n2 4 in=b1/r2\nnode n3 4 in=b1/r2\ntask v low n2 4\njob q 4,4,4 domain=2")
 	d := w.decide()
 	require.Equal(t, []string{"b1", "r2"}, d.Refusal.Domain)
-	require.Equal(t, 2, d.Refusal.DomainRoom)
-	require.Equal(t, resources.Vector{4000, 0}, d.Refusal.DomainLacks)
+	require.Equal(t, 2, lent.To(&d.Refusal).DomainRoom)
+	require.Equal(t, resources.Vector{4000, 0}, d.Refusal.Lacks)
 	require.Equal(t, 2, d.Refusal.Placeable)
 	require.Contains(t, d.Describe(w.cluster), "\n  domain b1, r2 came closest: with everybody gone who could it has room for 2 of 3 members, and lacks cpu=4\n")
 	said, _ := reportOf(t, d, w.cluster)

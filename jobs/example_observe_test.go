@@ -54,7 +54,7 @@ func ExamplePlanner_observe() {
 		decisions[[2]string{d.Outcome.String(), d.Refusal.Reason}]++
 		attrs := []any{"ask", d.Plan.Ask.Key, "queue", d.Plan.Path, "outcome", d.Outcome.String()}
 		if d.Outcome == victims.Refused {
-			attrs = append(attrs, "reason", d.Refusal.Reason, "steps", d.Refusal.Steps)
+			attrs = append(attrs, "reason", d.Refusal.Reason, "steps", d.Plan.Steps)
 		} else {
 			attrs = append(attrs, "victims", len(d.Plan.Victims), "lost", d.Plan.Cost.LostTime, "proof", d.Plan.Proof.String())
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -198,7 +199,7 @@ type answer struct {
 // answerToAsk reads the decision about an ask.
 func answerToAsk(c *victims.Cluster, d *victims.Decision) answer {
 	if r := &d.Refusal; d.Outcome == victims.Refused {
-		a := answer{Outcome: d.Outcome, Reason: r.Reason, RetryAt: r.RetryAt, OwnLeaf: r.OwnLeaf}
+		a := answer{Outcome: d.Outcome, Reason: r.Reason, RetryAt: r.RetryAt, OwnLeaf: lent.To(r).OwnLeaf}
 		return a.about(c, r.Also, r.Queue, r.Type)
 	}
 	p := &d.Plan
@@ -212,7 +213,7 @@ func answerToAsk(c *victims.Cluster, d *victims.Decision) answer {
 // answerToJob reads the decision about a job of one member.
 func answerToJob(c *victims.Cluster, d *victims.Decision) answer {
 	if r := &d.Refusal; d.Outcome == victims.Refused {
-		a := answer{Outcome: d.Outcome, Reason: r.Reason, RetryAt: r.RetryAt, OwnLeaf: r.OwnLeaf}
+		a := answer{Outcome: d.Outcome, Reason: r.Reason, RetryAt: r.RetryAt, OwnLeaf: lent.To(r).OwnLeaf}
 		return a.about(c, r.Also, r.Queue, r.Type)
 	}
 	p := &d.Plan

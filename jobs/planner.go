@@ -209,7 +209,7 @@ func (d *decision) decide(dst *victims.Decision) {
 	d.answer(dst)
 	if d.domainIsFull(dst) {
 		r := &dst.Refusal
-		r.Reason, r.DomainFull, r.Queue, r.Type, r.Also = rulebook.NoDomain, true, 0, 0, ""
+		r.Reason, lent.To(r).DomainFull, r.Queue, r.Type, r.Also = rulebook.NoDomain, true, 0, 0, ""
 	}
 	if dst.Outcome == victims.Refused && d.pack.cut {
 		dst.Refusal.Proven = false
@@ -292,7 +292,7 @@ func (d *decision) byGuarantee(dst *victims.Decision) {
 	if a.Obstacle != "" {
 		d.refused(dst, a.Obstacle)
 		r := &dst.Refusal
-		r.Queue, r.Type, r.RetryAt, r.NoneCounts = a.Queue, a.Type, a.RetryAt, a.NoneCounts
+		r.Queue, r.Type, r.RetryAt, lent.To(r).NoneCounts = a.Queue, a.Type, a.RetryAt, a.NoneCounts
 		r.ProtectedBy = victims.Protector{Queue: a.Queue, Type: a.Type, Named: a.Obstacle == rulebook.OverGuarantee}
 	} else if d.try(dst, outsideLeaf) {
 		return
@@ -316,9 +316,9 @@ func (d *decision) byGuarantee(dst *victims.Decision) {
 			dst.Refusal, second.Refusal = second.Refusal, dst.Refusal
 			if rulebook.ReasonOf(also.Reason).Gate {
 				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type = also.Reason, also.Queue, also.Type
-				dst.Refusal.ProtectedBy, dst.Refusal.NoneCounts = also.ProtectedBy, also.NoneCounts
+				dst.Refusal.ProtectedBy, lent.To(&dst.Refusal).NoneCounts = also.ProtectedBy, lent.To(&also).NoneCounts
 			}
-			first, dst.Refusal.OwnLeaf = withOwnLeaf, true
+			first, lent.To(&dst.Refusal).OwnLeaf, dst.Plan.Steps = withOwnLeaf, true, second.Plan.Steps
 			dst.Refusal.Proven = dst.Refusal.Proven && also.Proven
 		}
 	}

@@ -41,7 +41,7 @@ func propertyPlanted(t *rapid.T) {
 	h.decide("planted")
 	if h.d.Outcome == victims.Refused {
 		t.Fatalf("%s (%v) after %d steps, and there is %v for %v\n%v",
-			h.said(), h.d.Refusal.Proven, h.d.Refusal.Steps, p.falls, p.places, p.c)
+			h.said(), h.d.Refusal.Proven, h.d.Plan.Steps, p.falls, p.places, p.c)
 	}
 	h.lawful("planted")
 }

@@ -34,7 +34,7 @@ func (d *decision) lacks(dst *victims.Decision) {
 	if d.search.asker.refused {
 		r.Reason = rulebook.PredicateRefused
 	}
-	r.Proven, r.Steps = d.best.proven, d.effort.steps()
+	r.Proven, dst.Plan.Steps = d.best.proven, d.effort.steps()
 	if r.Reason == rulebook.NoVictims && d.cap > 0 && !d.p.hasty && !d.effort.eager {
 		d.tellCap(r)
 	}
@@ -44,7 +44,7 @@ func (d *decision) lacks(dst *victims.Decision) {
 func (d *decision) tellCap(r *victims.Refusal) {
 	d.cap, d.effort.eager = 0, true
 	if d.plans(len(d.unplaced)) {
-		r.Reason, r.NeedsVictims = rulebook.TooManyVictims, int(d.best.levels[rulebook.LevelVictims])
+		r.Reason, lent.To(r).NeedsVictims = rulebook.TooManyVictims, int(d.best.levels[rulebook.LevelVictims])
 	}
 	d.cap, d.effort.eager = d.p.MaxVictims, false
 	d.best.found = false

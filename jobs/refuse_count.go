@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -39,7 +40,7 @@ func (d *decision) count(r *victims.Refusal) {
 	d.countRules(r)
 	d.protect(r)
 	// If a quota or the predicate refuses, it is not law 2 that does.
-	if r.Reason == rulebook.NoVictims || r.DomainFull {
+	if r.Reason == rulebook.NoVictims || lent.To(r).DomainFull {
 		d.countGuaranteed(r)
 	}
 	r.Counts = r.Counts[:0]
@@ -148,8 +149,8 @@ func (d *decision) closestDomain(r *victims.Refusal) {
 	}
 	names, _ := d.domains.namesOf(&d.jobCase, d.domains.list[best].node)
 	r.Domain = append(r.Domain[:0], names...)
-	r.DomainLacks = rows.Zeros(r.DomainLacks, d.types)
-	r.DomainRoom = d.roomIn(best, r.DomainLacks)
+	r.Lacks = rows.Zeros(r.Lacks, d.types)
+	lent.To(r).DomainRoom = d.roomIn(best, r.Lacks)
 }
 
 // roomIn counts the members that find room in a domain, and adds the sizes of
@@ -278,7 +279,7 @@ func (d *decision) protect(r *victims.Refusal) {
 			if d.lostAt(all, row, p.Type) > room {
 				p.Named = true
 				if gang >= 0 && (p.Job == "" || d.gangs[gang].name < p.Job) {
-					p.Job, p.Minimum = d.gangs[gang].name, d.gangs[gang].minimum
+					p.Job = d.gangs[gang].name
 				}
 			}
 		}

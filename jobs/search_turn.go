@@ -53,12 +53,12 @@ type turnPlanner struct{ victims.Planner }
 // ask decides an ask, and returns what that takes.
 func (x *turnPlanner) ask(d *victims.Decision, ask *victims.Ask, now time.Time) (steps int64, err error) {
 	err = x.Decide(d, ask, now)
-	steps = d.Plan.Steps + d.Refusal.Steps // one of them
+	steps = d.Plan.Steps
 	spared := func(v victims.Victim) bool { return keptByJob(x.Cluster, ask.Job, v.Task) != 0 }
 	if err == nil && slices.ContainsFunc(d.Plan.Victims, spared) { // they are rare
 		defer x.keepFor(ask.Job)()
 		err = x.Decide(d, ask, now)
-		steps += d.Plan.Steps + d.Refusal.Steps
+		steps += d.Plan.Steps
 	}
 	return steps, err
 }
@@ -202,7 +202,7 @@ func (d *decision) askAll(share int64) bool {
 			return false
 		}
 		d.effort.turns(steps)
-		if a.Outcome == victims.Refused || a.Plan.Second && d.rules.stage == outsideLeaf || d.effort.Stopped && m != x.order[len(x.order)-1] {
+		if a.Outcome == victims.Refused || lent.To(a).Second() && d.rules.stage == outsideLeaf || d.effort.Stopped && m != x.order[len(x.order)-1] {
 			return false
 		}
 		x.nodes[m], x.proof = a.Plan.Places[0].Node, a.Plan.Proof

@@ -117,11 +117,7 @@ func (j *joiner) tell(dst []victims.Decision) []victims.Decision {
 	if len(dst) == 0 {
 		return dst
 	}
-	if d := &dst[0]; d.Outcome == victims.Refused {
-		d.Refusal.Steps = j.spent
-	} else {
-		d.Plan.Steps = j.spent
-	}
+	dst[0].Plan.Steps = j.spent
 	return dst
 }
 
@@ -133,7 +129,7 @@ func (j *joiner) refusal(r *refusedAsk) (d victims.Decision) {
 		ask = &j.job
 	}
 	lent.To(&d).Begin(ask, j.p.Cluster, j.now)
-	d.Outcome, d.Refusal, d.Plan.Version, d.Refusal.Steps = victims.Refused, r.refusal, victims.Version{}, 0
+	d.Outcome, d.Refusal, d.Plan.Version = victims.Refused, r.refusal, victims.Version{}
 	return d
 }
 
@@ -343,5 +339,5 @@ func (j *joiner) asAsk(i int, most int64) (turn, error) {
 		}
 		return turn{refusal: &d.Refusal}, nil
 	}
-	return turn{jointPart: jointPart{[]int{i}, *d}, second: d.Plan.Second}, nil
+	return turn{jointPart: jointPart{[]int{i}, *d}, second: lent.To(d).Second()}, nil
 }

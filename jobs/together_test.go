@@ -92,7 +92,7 @@ func decideAll(p *jobs.Planner, j *joint, asks []victims.Ask, now time.Time) (er
 		number[asks[i].Key] = i
 	}
 	for _, d := range j.all {
-		j.Steps += d.Plan.Steps + d.Refusal.Steps
+		j.Steps += d.Plan.Steps
 		if d.Outcome == victims.Refused {
 			j.Refused = append(j.Refused, refusedAsk{number[d.Plan.Ask.Key], d.Refusal})
 			continue

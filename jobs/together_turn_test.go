@@ -41,7 +41,7 @@ func inSequence(c *victims.Cluster, rules victims.Options, asks []victims.Ask, n
 		if err := p.Decide(&d, &asks[i], now); err != nil {
 			return nil, err
 		}
-		s.steps += d.Plan.Steps + d.Refusal.Steps
+		s.steps += d.Plan.Steps
 		if d.Outcome == victims.Refused {
 			continue
 		}

@@ -71,7 +71,7 @@ func (x *hardJob) inTurn(t require.TestingT) (sum victims.Cost, steps int64, ok 
 		}
 		var d victims.Decision
 		require.NoError(t, x.asks.Decide(&d, &ask, workload.Now))
-		steps += d.Plan.Steps + d.Refusal.Steps
+		steps += d.Plan.Steps
 		if d.Outcome == victims.Refused {
 			return sum, steps, false
 		}

@@ -61,14 +61,15 @@ func TestDescribe_Rest(t *testing.T) {
 	f := newFixture(t, leaf("a b"))
 	f.task("t\n", "a b", 2, originator, optedOut)
 	o := f.enforce("a b", slots(0))
-	o.Enforcement.Jobs = []victims.StoppedJob{{Job: "\x1b", Minimum: 3, Victims: 4}}
+	o.Plan.Victims[0].Job, o.Plan.Victims[0].Whole = "\x1b", true
+	f.minimums(map[string]int{"\x1b": 3})
 	o.Enforcement.Proven, o.Plan.Steps = false, 17
 	require.Equal(t, ""+
 		"\"root.a b\" uses slots=2 with a max of slots=0 (met): it is within it, once these have stopped\n"+
 		"  to be freed: slots=2\n"+
 		"  \"root.a b\": asked for slots=2, gives slots=2\n"+
 		"    \"t\\n\" on n1 (slots=2, priority 0, opted out, originator)\n"+
-		"  job \"\\x1b\" goes as a whole: minimum 3, running 4\n"+
+		"  job \"\\x1b\" goes as a whole: minimum 3, running 1\n"+
 		"  not proven: a search was cut short, 17 steps were taken\n", o.Describe(f.c))
 	for _, r := range o.Describe(f.c) {
 		require.True(t, r == '\n' || unicode.IsPrint(r))

@@ -72,7 +72,7 @@ func (e *Enforcer) verify(dst *victims.Decision, now time.Time) {
 	e.auditor.Cluster, e.auditor.Options = e.Cluster, e.Options
 	if e.found = e.auditor.Audit(e.found[:0], dst, now); len(e.found) > 0 {
 		dst.Outcome, dst.Plan.Version, dst.Plan.Victims = victims.Refused, victims.Version{}, dst.Plan.Victims[:0]
-		dst.Refusal.Reason, dst.Refusal.Proven, dst.Refusal.Steps = victims.Unlawful, false, dst.Plan.Steps
+		dst.Refusal.Reason, dst.Refusal.Proven = victims.Unlawful, false
 	}
 }
 

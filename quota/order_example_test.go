@@ -104,13 +104,13 @@ func ExampleEnforcer_Enforce_gang() {
 			return
 		}
 		for _, v := range o.Plan.Victims {
-			fmt.Print(v.Key, " ")
+			fmt.Printf("%d: %s, with its whole job: %v\n", most, v.Key, v.Whole)
 		}
-		fmt.Println(o.Enforcement.Jobs)
 	}
 	// Output:
-	// middle []
-	// old young [{training 2 2}]
+	// 6: middle, with its whole job: false
+	// 5: old, with its whole job: true
+	// 5: young, with its whole job: true
 }
 
 // Queues whose quota is being enforced give nothing to the run of a parent.

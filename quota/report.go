@@ -33,7 +33,6 @@ func (x *enforcement) report(dst *victims.Decision) {
 	copy(e.Freed, x.row(x.freed, x.q))
 	x.beyond(e.Shortfall, x.target, e.Freed)
 	x.reportQueues(dst)
-	x.reportJobs(e)
 	x.reportVictims(dst)
 	x.reportObstacles(e)
 	dst.Outcome = victims.Preempts
@@ -43,7 +42,7 @@ func (x *enforcement) report(dst *victims.Decision) {
 		e.Result = "partial"
 	default:
 		dst.Outcome, e.Result, p.Version = victims.Refused, "impossible", victims.Version{} // there is nothing to apply
-		dst.Refusal.Reason, dst.Refusal.Proven, dst.Refusal.Steps = rulebook.NoVictims, e.Proven, p.Steps
+		dst.Refusal.Reason, dst.Refusal.Proven = rulebook.NoVictims, e.Proven
 	}
 }
 
@@ -96,7 +95,12 @@ func (x *enforcement) reportVictims(dst *victims.Decision) {
 		c.Work = c.Work.Add(x.losses.Work(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, x.now)))
 		x.losses.Add(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, x.now))
 	}
-	c.Victims, c.Jobs = len(p.Victims), len(e.Jobs)
+	c.Victims = len(p.Victims)
+	for i := range x.roster.gangs {
+		if x.roster.gangs[i].gone {
+			c.Jobs++
+		}
+	}
 	x.losses.Tell((*rulebook.Cost)(c), x.tree.Schema())
 	for w := range x.tree.Leaves(x.q) {
 		x.gather(w) // the grants of those that were asked for nothing
@@ -114,23 +118,6 @@ func (x *enforcement) reportVictims(dst *victims.Decision) {
 func (x *enforcement) goesWhole(i int32) bool {
 	gang := x.task(i).gang
 	return gang != noGang && x.roster.gangs[gang].gone
-}
-
-// reportJobs lists the jobs that go as a whole.
-func (x *enforcement) reportJobs(e *victims.Enforcement) {
-	for i := range x.roster.gangs {
-		g := &x.roster.gangs[i]
-		if !g.gone {
-			continue
-		}
-		stopped := victims.StoppedJob{Job: x.c.Job(x.task(g.last).id)}
-		stopped.Minimum = x.c.MinMembers(stopped.Job)
-		for m := g.last; m != noTask; m = x.task(m).next {
-			stopped.Victims++
-		}
-		e.Jobs = append(e.Jobs, stopped)
-	}
-	slices.SortFunc(e.Jobs, func(a, b victims.StoppedJob) int { return strings.Compare(a.Job, b.Job) })
 }
 
 // sortByKey makes the line that of the victims, in the order of their keys, and returns it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -43,7 +44,7 @@ func TestOwnBranch_Rules(t *testing.T) {
 		require.Equal(t, test.victims != nil, d.Plan.WithinQueue)
 		if test.victims == nil {
 			require.Equal(t, "no-victims", d.Refusal.Reason)
-			require.True(t, d.Refusal.OwnLeaf)
+			require.True(t, lent.To(&d.Refusal).OwnLeaf)
 			require.Equal(t, test.counts, d.Refusal.Counts)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/sat"
@@ -223,7 +224,7 @@ func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
 // A Decision is the answer to an ask, or about a queue over its max. Reuse it for its memory.
 type Decision struct {
 	Outcome Outcome
-	Plan    Plan    // unless Refused
+	Plan    Plan    // of a refusal only Ask, Path, Steps and At
 	Refusal Refusal // if Refused
 	// SharedBy are the asks that share the plan, as members of its Ask, in their order. Each has a grant of
 	// its own.
@@ -235,6 +236,7 @@ type Decision struct {
 	side             // for planners of other packages
 	counts uncounted // of the refusal
 	sizes  []int64   // of the ask, its members and victims, and of the enforcement
+	second bool      // tasks of the own leaf, or branch, were candidates of the plan
 }
 
 // A Plan is a place for an ask and the tasks that must go for it.
@@ -248,9 +250,8 @@ type Plan struct {
 	Cost        Cost
 	Proof       Proof
 	WithinQueue bool      // it stops tasks of the own leaf, or branch
-	Second      bool      // these were candidates
 	Ends        []Ending  // queues of its path that end below guarantee and what they had
-	Steps       int64     // of the decision
+	Steps       int64     // of the decision, a refusal too
 	Version     Version   // of its cluster
 	At          time.Time // when it was decided
 
@@ -329,7 +330,6 @@ type Enforcement struct {
 	Obstacles []Obstacle // what keeps the shortfall, by type, then rule
 	// Grants are the keys of grants below, sorted. They count as usage.
 	Grants []string
-	Jobs   []StoppedJob // that stop as a whole, by name
 
 	// Proven: no lawful set frees more of one type of the target and as much of the others.
 	Proven bool
@@ -356,16 +356,9 @@ type Obstacle struct {
 	Queue queue.ID
 }
 
-// A StoppedJob is a job that goes as a whole.
-type StoppedJob struct {
-	Job     string
-	Minimum int // of members
-	Victims int // members that ran
-}
-
 // clear has an enforcement say nothing; memory is reused.
 func (e *Enforcement) clear() {
-	*e = Enforcement{Parts: e.Parts[:0], Obstacles: e.Obstacles[:0], Grants: e.Grants[:0], Jobs: e.Jobs[:0]}
+	*e = Enforcement{Parts: e.Parts[:0], Obstacles: e.Obstacles[:0], Grants: e.Grants[:0]}
 }
 
 // A Victim is a task that a plan stops, and what for. It may have gone.
@@ -446,9 +439,9 @@ const (
 //   - unlawful: Audit found a law broken: a defect of the library, or a function that changed its answer.
 type Refusal struct {
 	Reason string
-	// OwnLeaf: tasks of the own leaf, or branch, were candidates too. Also is the reason without them, or "".
-	OwnLeaf bool
-	Also    string
+	// Also is the reason without tasks of the own leaf, or branch, if they were candidates too and it is another
+	// one; else "".
+	Also string
 	// Queue and Type of over-max, over-guarantee or headroom-inside.
 	Queue queue.ID
 	Type  int
@@ -456,10 +449,6 @@ type Refusal struct {
 	// [Decision.Count], it is the first queue in tree order, and there the first type, that by itself keeps a
 	// task or its job; for a job without a plan also one that cannot give all of its own.
 	ProtectedBy Protector
-	// NeedsVictims is, of max-victims, how many there would be without the cap.
-	NeedsVictims int
-	// NoneCounts: of not-guaranteed, no asked type is in Options.Scarce.
-	NoneCounts bool
 	// Counts has the rules that protected tasks, in order, Candidates the tasks that none did. They and
 	// Filtered are for refusals after a search, after [Decision.Count].
 	Counts     []Count
@@ -473,17 +462,17 @@ type Refusal struct {
 	RetryAt time.Time
 	// Help is what else can.
 	Help Help
-	// Proven: no plan exists. Else none was found within Steps.
+	// Proven: no plan exists. Else none was found within Plan.Steps.
 	Proven bool
-	Steps  int64
 	// ShortBudgets are hard ones with less left than candidates, but something.
 	ShortBudgets []string
 	// WaitsFor has the keys of tasks that a lone ask in flight waits for, sorted.
 	WaitsFor []string
 	// Closest lacks the least for a lone ask without all its candidates, by dominant share of the cluster,
-	// then node order; Lacks is what. They and ShortBudgets need [Decision.Count].
+	// then node order. It, Lacks and ShortBudgets need [Decision.Count].
 	Closest NodeID
-	Lacks   resources.Vector
+	// Lacks is what Closest lacks; of a gang what its members without room in Domain ask for.
+	Lacks resources.Vector
 
 	// Breaches keep a gang out, of quota-min or quota-max, the leaf's first.
 	Breaches []Breach
@@ -491,30 +480,46 @@ type Refusal struct {
 	// [Decision.Count].
 	Placeable, Wanted int
 	// Domain is the one with room for the most members without all candidates, the largest first; ties by node
-	// order. DomainRoom is how many, DomainLacks what the others ask for.
-	Domain      []string
-	DomainRoom  int
-	DomainLacks resources.Vector
-	// DomainFull: the domain of its grants has no room for the others. Drop them, and it may go elsewhere.
-	DomainFull bool
+	// order.
+	Domain []string
+
+	refusalSide //lint:ignore U1000 by lent.To
+	told        told
 }
+
+// A told is what is told of a refusal in texts and reports alone.
+//
+//lint:ignore U1000 by lent.To
+type told struct {
+	OwnLeaf      bool // tasks of the own leaf, or branch, were candidates too
+	NeedsVictims int  // of max-victims, how many there would be without the cap
+	NoneCounts   bool // of not-guaranteed: no asked type is in Options.Scarce
+	DomainRoom   int  // for how many members Domain has room
+	DomainFull   bool // the domain of its grants has no room for the others: without them it may go elsewhere
+}
+
+// A refusalSide is what a [Refusal] lends to planners of other packages, as lent.To(r).
+//
+//lint:ignore U1000 by lent.To
+type refusalSide = lent.Side[*told]
+
+func (*told) For(r *Refusal) *told { return &r.told }
 
 // A Protector is the queue whose guarantee protects tasks, and the type.
 type Protector struct {
 	Queue queue.ID
 	Type  int
 	// Job is a gang that goes whole or not at all, which the queue cannot lose; "": none. Of several it is the
-	// first by name. Minimum is its.
-	Job     string
-	Minimum int
+	// first by name.
+	Job string
 	// Named: there is a protector.
 	Named bool
 }
 
 // noteJob notes a gang that p protects.
-func (p *Protector) noteJob(name string, minimum int) {
+func (p *Protector) noteJob(name string) {
 	if p.Job == "" || name < p.Job {
-		p.Job, p.Minimum = name, minimum
+		p.Job = name
 	}
 }
 
@@ -539,7 +544,7 @@ type Root struct {
 func (r *Refusal) clear() {
 	*r = Refusal{
 		Counts: r.Counts[:0], Help: r.Help.cleared(), ShortBudgets: r.ShortBudgets[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
-		Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0],
+		Breaches: r.Breaches[:0], Domain: r.Domain[:0],
 	}
 }
 
@@ -553,7 +558,7 @@ func (d *Decision) begin(ask *Ask, c *Cluster, at time.Time) {
 		members = append(members, ask.Members[i])
 		members[i].Size = d.keep(members[i].Size)
 	}
-	d.Outcome, d.SharedBy, d.counts = 0, d.SharedBy[:0], uncounted{}
+	d.Outcome, d.SharedBy, d.counts, d.second = 0, d.SharedBy[:0], uncounted{}, false
 	*p = Plan{
 		Ask: *ask, Places: p.Places[:0], Domain: p.Domain[:0], Victims: p.Victims[:0], Moves: p.Moves[:0], Ends: p.Ends[:0],
 		Version: c.version, At: at, Path: c.tree.Path(ask.Queue),

@@ -205,7 +205,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	// Said last, and always: what was not searched to its end may have a plan. Of a plan of a gang
 	// that was withheld there is nothing to prove.
 	if !r.Proven && !(d.ofGang() && r.Reason == Unlawful) {
-		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
+		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(d.Plan.Steps, "step"))
 	}
 	return b.String()
 }
@@ -242,7 +242,7 @@ func (h *Help) Describe(c *Cluster) string {
 func (p *Protector) Text(c *Cluster) string {
 	text := fmt.Sprintf("that of %s, %s", c.queueName(p.Queue), c.bound(c.tree.Guaranteed(p.Queue), p.Type))
 	if p.Job != "" {
-		text += fmt.Sprintf(": job %s needs %s, and goes whole or not at all", plain.Name(p.Job), counted(p.Minimum, "member"))
+		text += fmt.Sprintf(": job %s needs %s, and goes whole or not at all", plain.Name(p.Job), counted(c.MinMembers(p.Job), "member"))
 	}
 	return text
 }
@@ -286,11 +286,11 @@ func (d *Decision) because(c *Cluster, reason string) string {
 		text = e.Gang
 	}
 	switch {
-	case reason == rulebook.NotGuaranteed && r.NoneCounts && d.ofGang():
+	case reason == rulebook.NotGuaranteed && r.told.NoneCounts && d.ofGang():
 		return "guarantees count in scarce types only, and its members ask for none of these"
-	case reason == rulebook.NotGuaranteed && r.NoneCounts:
+	case reason == rulebook.NotGuaranteed && r.told.NoneCounts:
 		return "guarantees count in scarce types only, and it asks for none of these"
-	case reason == rulebook.NoDomain && r.DomainFull:
+	case reason == rulebook.NoDomain && r.told.DomainFull:
 		return "the domain of its grants has no room for the others: without these grants it could go elsewhere"
 	}
 	switch e.About {
@@ -303,7 +303,7 @@ func (d *Decision) because(c *Cluster, reason string) string {
 	case rulebook.AboutDelay:
 		return fmt.Sprintf(text, *c.tree.Policies(d.Plan.Ask.Queue).PreemptionDelay)
 	case rulebook.AboutVictims:
-		return fmt.Sprintf(text, counted(r.NeedsVictims, "victim"))
+		return fmt.Sprintf(text, counted(r.told.NeedsVictims, "victim"))
 	}
 	return text
 }
@@ -498,11 +498,11 @@ func (r *Refusal) domainText(c *Cluster) string {
 	members := counted(r.Wanted, "member")
 	// Room alone would do there. So it is laws, budgets or the predicate that
 	// keep the
-	if resources.IsZero(r.DomainLacks) {
+	if resources.IsZero(r.Lacks) {
 		return fmt.Sprintf("there would be room for %s, but no legal set of victims makes it", members)
 	}
 	return fmt.Sprintf("with everybody gone who could it has room for %d of %s, and lacks %s",
-		r.DomainRoom, members, plain.Line(c.Schema().Format(r.DomainLacks)))
+		r.told.DomainRoom, members, plain.Line(c.Schema().Format(r.Lacks)))
 }
 
 // indented moves lines in.
@@ -570,7 +570,7 @@ func (d *Decision) describeRest(c *Cluster) string {
 	if len(e.Grants) > 0 {
 		w.printf("  granted places count as usage: %s\n", plain.Names(e.Grants))
 	}
-	for _, j := range e.Jobs {
+	for _, j := range d.Plan.wholeJobs(c) {
 		w.printf("  job %s goes as a whole: minimum %d, running %d\n", plain.Name(j.Job), j.Minimum, j.Victims)
 	}
 	if over := d.Plan.Cost.Overrun; over > 0 {

@@ -105,14 +105,14 @@ func TestDescribe_Closest(t *testing.T) {
 		"  2 could be taken\n  closest: n1, which would lack nothing if all of them could be taken at once\n",
 		f.decide(&victims.Planner{}, f.ask("x", "b", 4)).DescribeRefusal(f.c))
 	d := f.decide(refused, f.ask("x", "b", 2))
-	d.Refusal.Steps = 76
+	d.Plan.Steps = 76
 	require.Equal(t, "refused (predicate): the predicate refuses the nodes that could be made free\n"+
 		"  2 could be taken\n  closest: n1, which would lack nothing\n"+
 		"  not proven: no plan was found in 76 steps\n", // v2 alone was not tried
 		d.DescribeRefusal(f.c))
 
 	d = f.decide(&victims.Planner{}, f.ask("x", "b", 4))
-	d.Refusal.Proven, d.Refusal.Steps = false, 1
+	d.Refusal.Proven, d.Plan.Steps = false, 1
 	require.Contains(t, d.DescribeRefusal(f.c), "\n  not proven: no plan was found in 1 step\n")
 	d = f.decide(&victims.Planner{}, f.ask("x", "b", 2))
 	d.Plan.Proof, d.Plan.Steps = victims.NoProof, 17

@@ -215,7 +215,7 @@ func (d *decision) precondition(dst *Decision) bool {
 	}
 	d.refuse(dst, a.Obstacle)
 	r := &dst.Refusal
-	r.Queue, r.Type, r.RetryAt, r.NoneCounts = a.Queue, a.Type, a.RetryAt, a.NoneCounts
+	r.Queue, r.Type, r.RetryAt, r.told.NoneCounts = a.Queue, a.Type, a.RetryAt, a.NoneCounts
 	r.ProtectedBy = Protector{Queue: a.Queue, Type: a.Type, Named: a.Obstacle == rulebook.OverGuarantee}
 	return true
 }
@@ -284,7 +284,7 @@ func (s *survey) keeps(p *Protector, row int32) bool {
 				p.Named = true
 				if gang >= 0 {
 					job := d.c.tasks[id].job
-					p.noteJob(d.c.jobs.name(job), int(d.c.minimumOf(job)))
+					p.noteJob(d.c.jobs.name(job))
 				}
 			}
 		}

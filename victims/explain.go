@@ -92,7 +92,7 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	s := outsideLeaf
 	if dst.Decision.Outcome == Preempts {
 		s = d.stage // the one that the plan was found in
-	} else if dst.Decision.Refusal.OwnLeaf {
+	} else if dst.Decision.Refusal.told.OwnLeaf {
 		s = withOwnLeaf // the one that is told
 	}
 	if err := dst.Decision.Count(); err != nil {

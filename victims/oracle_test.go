@@ -15,6 +15,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -187,7 +188,7 @@ func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 	r.Reason, r.RetryAt, r.Candidates = f.Reason, f.RetryAt, f.Candidates
 	r.Filtered, r.WaitsFor = f.Filtered, f.WaitsFor
 	about := f.Reason
-	if r.OwnLeaf = f.OwnLeaf; f.Also != "" {
+	if r.OwnLeaf = lent.To(f).OwnLeaf; f.Also != "" {
 		r.Also, about = f.Also, f.Also
 	}
 	switch about {

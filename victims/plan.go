@@ -56,7 +56,7 @@ func (d *decision) decide(dst *Decision) {
 		dst.Refusal.Proven, dst.Refusal.RetryAt = false, time.Time{}
 	}
 	d.help(dst)
-	dst.Refusal.Steps = d.trial.meter.Used
+	dst.Plan.Steps = d.trial.meter.Used
 }
 
 // A stage says whose tasks are candidates.
@@ -142,7 +142,7 @@ func (d *decision) tellCap(r *Refusal) {
 	if d.budgets.cap = -1; d.choose() {
 		site := d.siteOf(d.best.node())
 		d.giveBack(&site)
-		r.Reason, r.NeedsVictims = rulebook.TooManyVictims, len(d.best.victims)
+		r.Reason, r.told.NeedsVictims = rulebook.TooManyVictims, len(d.best.victims)
 	}
 	d.budgets.cap = of
 	d.best.Found = false
@@ -156,7 +156,8 @@ func (d *decision) planned(dst *Decision) {
 	dst.Refusal.clear()
 	p := &dst.Plan
 	p.Version = d.c.version
-	p.Cost, p.Proof, p.Steps, p.Second = d.best.cost, d.proof(), d.trial.meter.Used, d.stage == withOwnLeaf
+	p.Cost, p.Proof, p.Steps = d.best.cost, d.proof(), d.trial.meter.Used
+	dst.second = d.stage == withOwnLeaf
 	d.seat(p, d.best.node())
 	for _, id := range d.best.victims {
 		d.addVictim(p, &site, id)
@@ -337,6 +338,7 @@ func (*filler) For(d *Decision) *filler                                { return 
 func (f *filler) Begin(ask *Ask, c *Cluster, at time.Time)             { (*Decision)(f).begin(ask, c, at) }
 func (f *filler) Keep(v resources.Vector) resources.Vector             { return (*Decision)(f).keep(v) }
 func (f *filler) CountLater(by counter, stage uint8)                   { (*Decision)(f).countLater(by, stage) }
+func (f *filler) Second() bool                                         { return f.second }
 func (f *filler) Clear()                                               { f.Refusal.clear() }
 func (f *filler) HelpReason()                                          { f.Refusal.helpReason() }
 func (f *filler) HelpNodes()                                           { f.Refusal.Help.anyNode = true }

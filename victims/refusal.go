@@ -13,8 +13,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Count works out what a refusal counts: Counts, Candidates, Scarce, Filtered, Closest and Lacks. It is linear
-// in tasks at worst, so Decide leaves it out. Describe and Report call it. It uses the planner that decided,
+// Count works out what a refusal counts: Counts, Candidates, Filtered, ShortBudgets, Closest and Lacks; of a gang
+// also Placeable and Domain. It is linear in tasks at worst, so Decide leaves it out. Describe and Report call it. It uses the planner that decided,
 // with its functions of now. If the cluster has changed, the error wraps ErrStale.
 func (d *Decision) Count() error {
 	by := d.counts.by
@@ -125,7 +125,7 @@ func (d *decision) tellSecond(dst *Decision, reach bool) {
 		d.refuse(dst, rulebook.NothingInReach)
 	}
 	r := &dst.Refusal
-	r.OwnLeaf, r.Proven = true, r.Proven && first.Proven
+	r.told.OwnLeaf, r.Proven = true, r.Proven && first.Proven
 	if rulebook.ReasonOf(first.Reason).Gate {
 		r.Also = first.Reason // with its queue and type, which are there still
 	}

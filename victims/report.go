@@ -5,6 +5,7 @@ package victims
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,7 +166,7 @@ func (d *Decision) Report(c *Cluster) any {
 		r.Plan = d.Plan.report(s)
 	case Refused:
 		r.Refusal = d.Refusal.report(c, d.ofGang())
-		r.Refusal.Uncounted = d.Count() != nil
+		r.Refusal.Steps, r.Refusal.Uncounted = d.Plan.Steps, d.Count() != nil
 	}
 	return r
 }
@@ -235,18 +236,18 @@ func (r *Refusal) report(c *Cluster, ofGang bool) *refusalReport {
 	f := &refusalReport{
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.report(c),
-		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.ShortBudgets...),
-		Proven: r.Proven, Steps: r.Steps, NoneCounts: r.NoneCounts, ProtectedBy: r.ProtectedBy.report(c), Cause: r.Root.report(c),
+		Also: r.Also, OwnLeaf: r.told.OwnLeaf, Scarce: append([]string(nil), r.ShortBudgets...),
+		Proven: r.Proven, NoneCounts: r.told.NoneCounts, ProtectedBy: r.ProtectedBy.report(c), Cause: r.Root.report(c),
 	}
 	switch rulebook.ReasonOf(cmp.Or(r.Also, r.Reason)).About {
 	case rulebook.AboutMax, rulebook.AboutGuarantee:
 		f.Queue, f.Type = c.tree.Path(r.Queue), c.Schema().Name(r.Type)
 	}
 	if ofGang {
-		f.Placeable, f.Wanted, f.DomainRoom = &r.Placeable, &r.Wanted, r.DomainRoom
+		f.Placeable, f.Wanted, f.DomainRoom = &r.Placeable, &r.Wanted, r.told.DomainRoom
 		f.Domain = append([]string(nil), r.Domain...)
-		if !resources.IsZero(r.DomainLacks) {
-			f.DomainLacks = vectors.Quantities(c.Schema(), r.DomainLacks)
+		if !resources.IsZero(r.Lacks) {
+			f.DomainLacks = vectors.Quantities(c.Schema(), r.Lacks)
 		}
 	}
 	for i := range r.Breaches {
@@ -380,7 +381,7 @@ func (p *Protector) report(c *Cluster) any {
 	if !p.Named {
 		return nil
 	}
-	return protectorReport{Queue: c.tree.Path(p.Queue), Type: c.Schema().Name(p.Type), Job: p.Job, Minimum: p.Minimum}
+	return protectorReport{Queue: c.tree.Path(p.Queue), Type: c.Schema().Name(p.Type), Job: p.Job, Minimum: c.MinMembers(p.Job)}
 }
 
 // A rootReport is a [Root] for machines.
@@ -467,11 +468,27 @@ type obstacleReport struct {
 	Queue  string `json:"queue"`
 }
 
-// A jobReport is a [StoppedJob] for machines.
+// A jobReport is a job that goes as a whole, for machines.
 type jobReport struct {
 	Job     string `json:"job"`
 	Minimum int    `json:"minimum"`
 	Victims int    `json:"victims"`
+}
+
+// wholeJobs returns the jobs that go as a whole, by name.
+func (p *Plan) wholeJobs(c *Cluster) (all []jobReport) {
+	for i := range p.Victims {
+		v := &p.Victims[i]
+		if !v.Whole {
+			continue
+		}
+		at, ok := slices.BinarySearchFunc(all, v.Job, func(j jobReport, name string) int { return strings.Compare(j.Job, name) })
+		if !ok {
+			all = slices.Insert(all, at, jobReport{Job: v.Job, Minimum: c.MinMembers(v.Job)})
+		}
+		all[at].Victims++
+	}
+	return all
 }
 
 func (d *Decision) reportEnforcement(c *Cluster) *enforcementReport {
@@ -499,8 +516,6 @@ func (d *Decision) reportEnforcement(c *Cluster) *enforcementReport {
 		name := s.Name(o.Type)
 		r.Stops = append(r.Stops, obstacleReport{name, o.Rule, resources.FormatQuantity(name, o.Amount), c.tree.Path(o.Queue)})
 	}
-	for _, j := range e.Jobs {
-		r.Jobs = append(r.Jobs, jobReport(j))
-	}
+	r.Jobs = d.Plan.wholeJobs(c)
 	return r
 }

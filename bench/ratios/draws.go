@@ -145,7 +145,7 @@ func (r *report) answers(w io.Writer, draws int) {
 				c.OptedOut, c.Overrun, c.Originators, c.MaxRank, c.MaxPriority, c.Jobs, c.Own, c.Victims, c.SumRanks, c.SumPriorities, c.Excess, c.Work)
 			continue
 		}
-		fmt.Fprintf(w, "\tproven %v\tsteps %d\n", dec.Refusal.Proven, dec.Refusal.Steps)
+		fmt.Fprintf(w, "\tproven %v\tsteps %d\n", dec.Refusal.Proven, dec.Plan.Steps)
 	}
 }
 
@@ -191,7 +191,7 @@ func (r *report) decideDraw(s *survey, d *draw) {
 
 // checkSteps counts a decision that takes more than twice its budget.
 func (d *draw) checkSteps(s *survey, decided *workload.Subject, c *victims.Cluster) {
-	steps := decided.Decision.Plan.Steps + decided.Decision.Refusal.Steps // one of them
+	steps := decided.Decision.Plan.Steps
 	if budget := victims.DefaultSteps(c); steps > 2*budget {
 		s.beyond++
 		fmt.Fprintf(os.Stderr, "%v/k=%d: %d steps of %d\n", d.Hard, d.k, steps, budget)

@@ -90,7 +90,7 @@ func (r *report) moves(w io.Writer, draws int) {
 			if with > movesTimes*without && with > lineNanos {
 				beyond++
 				fmt.Fprintf(os.Stderr, "%v/k=%d/members=%d/roomy=%d: %s with moves, %s without, %d steps\n",
-					d.Hard, d.k, d.members, d.roomy, duration(with), duration(without), x.d.Plan.Steps+x.d.Refusal.Steps)
+					d.Hard, d.k, d.members, d.roomy, duration(with), duration(without), x.d.Plan.Steps)
 			}
 		}
 		if len(ratios) > 0 {

@@ -140,7 +140,7 @@ func (r *report) togetherSurvey(which, draws int) (s togetherSurvey) {
 		if beyond() {
 			s.beyond++
 			fmt.Fprintf(os.Stderr, "%s: %v/k=%d, %d asks: %s together, %s one by one, %d steps\n", togetherFamilies[which].name,
-				d.Hard, d.k, len(x.asks), duration(together), duration(oneByOne), x.joint[0].Plan.Steps+x.joint[0].Refusal.Steps)
+				d.Hard, d.k, len(x.asks), duration(together), duration(oneByOne), x.joint[0].Plan.Steps)
 		}
 		s.count(x)
 	}

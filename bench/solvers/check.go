@@ -246,7 +246,7 @@ func (p *program) checkJobs() error {
 		sum.add(word)
 		p.print("%s|%s|proof=%s|%s|%s|ours=%v %.2fh|best=%v %.2fh|%splanner=%.1fms steps=%d|mips=%d open=%d %.1fs\n",
 			family, d.Name, proof, word, at, ours.Cost.Levels, ours.Cost.Hours(), x.Best.Cost.Levels, x.Best.Cost.Hours(), greedy,
-			milliseconds(took), dec.Plan.Steps+dec.Refusal.Steps, x.Questions, x.Open, x.Took.Seconds())
+			milliseconds(took), dec.Plan.Steps, x.Questions, x.Open, x.Took.Seconds())
 		p.report(&x.Tally)
 		return nil
 	})

@@ -38,7 +38,7 @@ func (p *program) planJobs() error {
 			return err
 		}
 		if r := &dec.Refusal; dec.Outcome == victims.Refused {
-			p.print("%s|%s|refused|%v|%v|%.2f|%d\n", family, d.Name, r.Reason, r.Proven, milliseconds(took), r.Steps)
+			p.print("%s|%s|refused|%v|%v|%.2f|%d\n", family, d.Name, r.Reason, r.Proven, milliseconds(took), dec.Plan.Steps)
 			return nil
 		}
 		j, err := rules.OfJob(&d.Planner, &d.Job, workload.Now)

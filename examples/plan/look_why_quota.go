@@ -73,7 +73,7 @@ func (d *drawing) queueForQuota(of *victims.Decision, q queue.ID) string {
 // taskForQuota says what a task, or a grant, is to the enforcement.
 func (d *drawing) taskForQuota(e *scenario.Enforced, t *victims.Task) string {
 	if d.goes[t.Key] {
-		if slices.ContainsFunc(e.Decision.Enforcement.Jobs, func(j victims.StoppedJob) bool { return j.Job == t.Job }) {
+		if slices.ContainsFunc(e.Decision.Plan.Victims, func(v victims.Victim) bool { return v.Whole && v.Job == t.Job }) {
 			return "victim; it goes with all of job " + plain.Name(t.Job)
 		}
 		return "victim: part of what " + d.queue(t.Queue) + " gives"

@@ -148,7 +148,7 @@ func (f *Figures) decided(d *victims.Decision, held bool) {
 		r := &d.Refusal
 		f.reasons[slices.Index(reasons, r.Reason)]++
 		if rulebook.ReasonOf(r.Reason).Searched {
-			f.Search.Refusals.add(r.Proven, r.Steps)
+			f.Search.Refusals.add(r.Proven, d.Plan.Steps)
 		}
 	}
 }

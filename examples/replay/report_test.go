@@ -111,7 +111,7 @@ func TestStopwatch(t *testing.T) {
 	add("a", 10, false, victims.Decision{Outcome: victims.Fits})
 	add("b", 30, true, victims.Decision{Outcome: victims.Fits})
 	add("c", 20, true, victims.Decision{Outcome: victims.Refused, Refusal: victims.Refusal{Reason: victims.InFlight}})
-	add("d", 40, false, victims.Decision{Outcome: victims.Refused, Refusal: victims.Refusal{Reason: "no-victims", Steps: 7}})
+	add("d", 40, false, victims.Decision{Outcome: victims.Refused, Refusal: victims.Refusal{Reason: "no-victims"}, Plan: victims.Plan{Steps: 7}})
 	add("e", 30, false, victims.Decision{Outcome: victims.Preempts, Plan: victims.Plan{Steps: 3, Victims: make([]victims.Victim, 2)}})
 	add("f", 5, false, victims.Decision{Outcome: victims.Waits})
 	add("g", 20, false, victims.Decision{Outcome: victims.Fits})

@@ -98,7 +98,7 @@ func (w *stopwatch) add(s *Step) {
 		Steps: s.Decision.Plan.Steps, Victims: len(s.Decision.Plan.Victims),
 	}
 	if s.Decision.Outcome == victims.Refused {
-		slow.Steps = s.Decision.Refusal.Steps
+		slow.Steps = s.Decision.Plan.Steps
 	}
 	w.slowest = slices.Insert(w.slowest, at, slow)
 	w.slowest = w.slowest[:min(len(w.slowest), maxSlowest)]

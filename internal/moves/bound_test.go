@@ -130,8 +130,6 @@ var hardTowns = map[string]func(t *testing.T) *hardTown{
 	"in vain":  func(t *testing.T) *hardTown { return vain(t, 300) },
 }
 
-func stepsOf(d *victims.Decision) int64 { return d.Plan.Steps + d.Refusal.Steps }
-
 func isProven(d *victims.Decision) bool { return d.Refusal.Proven || d.Plan.Proof.Proven() }
 
 // slack is what a piece of work may take that is begun before the budget ends: to look at the
@@ -145,12 +143,12 @@ func TestDecide_Steps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := town(t)
 			d := stay(t, &jobs.Planner{Cluster: h.c}, &h.ask, world.Epoch)
-			without := stepsOf(&d)
+			without := d.Plan.Steps
 			budget := without + max(9*without, victims.DefaultSteps(h.c))
 			d = run{h: h}.ask(t)
-			t.Logf("%d steps without, %d of %d with", without, stepsOf(&d), budget)
-			require.Greater(t, stepsOf(&d), without)
-			require.LessOrEqual(t, stepsOf(&d), budget+budget/slack)
+			t.Logf("%d steps without, %d of %d with", without, d.Plan.Steps, budget)
+			require.Greater(t, d.Plan.Steps, without)
+			require.LessOrEqual(t, d.Plan.Steps, budget+budget/slack)
 		})
 	}
 }
@@ -162,7 +160,7 @@ func TestDecide_FewSteps(t *testing.T) {
 			h := town(t)
 			without := stay(t, &jobs.Planner{Cluster: h.c, Options: victims.Options{Steps: 1000}}, &h.ask, world.Epoch)
 			d := run{h: h, steps: 1000}.ask(t)
-			require.LessOrEqual(t, stepsOf(&d), max(stepsOf(&without), 1000)+1000)
+			require.LessOrEqual(t, d.Plan.Steps, max(without.Plan.Steps, 1000)+1000)
 			require.False(t, isProven(&d))
 		})
 	}
@@ -175,7 +173,7 @@ func TestDecide_Stop(t *testing.T) {
 			h := town(t)
 			polls := int64(0)
 			d := run{h: h, stop: func() bool { polls++; return false }}.ask(t)
-			require.Greater(t, polls, stepsOf(&d)/1000)
+			require.Greater(t, polls, d.Plan.Steps/1000)
 
 			all := polls
 			for _, last := range []int64{1, 2, all / 2} {
@@ -186,7 +184,7 @@ func TestDecide_Stop(t *testing.T) {
 				polls = 0
 				stop := func() bool { polls++; return polls >= last }
 				without := stay(t, &jobs.Planner{Cluster: h.c, Options: victims.Options{Stop: stop}}, &h.ask, world.Epoch)
-				require.LessOrEqual(t, stepsOf(&d)-stepsOf(&without), 1000*(last+2))
+				require.LessOrEqual(t, d.Plan.Steps-without.Plan.Steps, 1000*(last+2))
 			}
 		})
 	}
@@ -199,16 +197,16 @@ func TestDecideJob_Steps(t *testing.T) {
 		h := fragile(t, 300)
 		budget := victims.DefaultSteps(h.c) // the decision without takes less than a ninth of it
 		d := run{h: h}.job(t, members)
-		t.Logf("%d members: %d steps of %d, %d moves", members, stepsOf(&d), budget, len(d.Plan.Moves))
+		t.Logf("%d members: %d steps of %d, %d moves", members, d.Plan.Steps, budget, len(d.Plan.Moves))
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.NotEmpty(t, d.Plan.Moves)
-		require.LessOrEqual(t, stepsOf(&d), budget+budget/slack)
+		require.LessOrEqual(t, d.Plan.Steps, budget+budget/slack)
 
 		h = vain(t, 300)
 		d = run{h: h, steps: 100_000}.job(t, members)
 		require.Equal(t, victims.Refused, d.Outcome)
 		require.False(t, isProven(&d))
-		require.LessOrEqual(t, stepsOf(&d), int64(100_000+100_000/slack))
+		require.LessOrEqual(t, d.Plan.Steps, int64(100_000+100_000/slack))
 	}
 }
 
@@ -217,7 +215,7 @@ func TestDecideJob_Stop(t *testing.T) {
 	h := fragile(t, 300)
 	polls := int64(0)
 	d := run{h: h, stop: func() bool { polls++; return false }}.job(t, 16)
-	require.Greater(t, polls, stepsOf(&d)/1000)
+	require.Greater(t, polls, d.Plan.Steps/1000)
 	for _, last := range []int64{1, polls / 2} {
 		polls = 0
 		d = run{h: h, stop: func() bool { polls++; return polls >= last }}.job(t, 16)

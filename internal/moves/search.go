@@ -112,7 +112,7 @@ type Search struct {
 func (s *Search) Improve(d *victims.Decision, x Case) error {
 	s.Case, s.c, s.best, s.moves, s.cost = x, x.Cluster, d, nil, cost.Total{}
 	s.listMembers()
-	spent := stepsOf(d)
+	spent := d.Plan.Steps
 	if s.entitled = s.isEntitled(); !opens(d) || !s.entitled && s.Moves != victims.MovesAny {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (s *Search) tell(steps int64) {
 	d := s.best
 	s.proven = s.proven && !s.meter.Over()
 	if d.Outcome == victims.Refused {
-		d.Refusal.Steps, d.Refusal.Proven = steps, d.Refusal.Proven && s.proven
+		d.Plan.Steps, d.Refusal.Proven = steps, d.Refusal.Proven && s.proven
 		lent.To(d).Anything(s.c)
 		return
 	}
@@ -153,9 +153,6 @@ func (s *Search) tell(steps int64) {
 		p.Proof = min(p.Proof, victims.ProofLevels)
 	}
 }
-
-// stepsOf returns what a decision took.
-func stepsOf(d *victims.Decision) int64 { return d.Plan.Steps + d.Refusal.Steps } // one of them
 
 // isProven reports whether nothing better was possible.
 func isProven(d *victims.Decision) bool {

@@ -266,7 +266,7 @@ func (s *Search) trial(n victims.NodeID, moves []victims.Move) (decided bool, er
 	if err := s.Decide(&s.other, c, n, s.stopTrial()); err != nil {
 		return false, err
 	}
-	steps := stepsOf(&s.other) // it has asked itself whether to stop
+	steps := s.other.Plan.Steps // it has asked itself whether to stop
 	s.meter.Left, s.meter.Used = s.meter.Left-steps, s.meter.Used+steps
 	return true, nil
 }

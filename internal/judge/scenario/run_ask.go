@@ -216,7 +216,7 @@ func (r *runner) protectedBy(c *victims.Refusal) *ProtectedBy {
 		return nil
 	}
 	return &ProtectedBy{
-		Queue: r.cluster.Tree().Path(p.Queue), Type: r.cluster.Schema().Name(p.Type), Job: p.Job, Minimum: p.Minimum,
+		Queue: r.cluster.Tree().Path(p.Queue), Type: r.cluster.Schema().Name(p.Type), Job: p.Job, Minimum: r.cluster.MinMembers(p.Job),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -75,7 +76,7 @@ func (r *runner) judgeAsk(s *Step, q *Request) error {
 	if err := r.price(j, &plan, q.Proposed); err != nil {
 		return r.taskError(q.Ask.At, plan.Ask.Key, plan.Ask.Size, err)
 	}
-	j.OwnLeaf = j.OwnLeaf && !d.Plan.Second
+	j.OwnLeaf = j.OwnLeaf && !lent.To(d).Second()
 	j.compare(&r.planner.Options, d.Outcome, proven)
 	return nil
 }
@@ -117,7 +118,7 @@ func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
 	if err := planner.Decide(&d, &plan.Ask, r.now); err != nil {
 		return err
 	}
-	j.Outcome, j.Cost, j.OwnLeaf = d.Outcome, &d.Plan.Cost, d.Plan.Second
+	j.Outcome, j.Cost, j.OwnLeaf = d.Outcome, &d.Plan.Cost, lent.To(&d).Second()
 	return nil
 }
 

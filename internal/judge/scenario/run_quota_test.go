@@ -115,7 +115,7 @@ func TestRun_Enforced(t *testing.T) {
 	require.Equal(t, "g1", enforced.Victims[0].Key)
 	require.Equal(t, []int64{1000}, []int64(enforced.Victims[0].Size))
 	require.Equal(t, victims.Running, enforced.Victims[0].State)
-	require.Equal(t, []victims.StoppedJob{{Job: "gang", Minimum: 2, Victims: 2}}, enforced.Decision.Enforcement.Jobs)
+	require.True(t, enforced.Decision.Plan.Victims[0].Whole)
 	require.Nil(t, run.Steps[1].Asked)
 	require.Nil(t, run.Steps[2].Enforced)
 }

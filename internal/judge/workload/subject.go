@@ -31,7 +31,7 @@ func (s *Subject) Proven() bool {
 // Steps returns the elementary steps that the decision took.
 func (s *Subject) Steps() int64 {
 	if s.Decision.Outcome == victims.Refused {
-		return s.Decision.Refusal.Steps
+		return s.Decision.Plan.Steps
 	}
 	return s.Decision.Plan.Steps
 }

@@ -93,7 +93,7 @@ func TestVictims(t *testing.T) {
 				require.Equal(t, "no-victims", d.Refusal.Reason, "%v k=%d", w, k)
 				require.NoError(t, d.Count())
 				require.Contains(t, d.Refusal.Counts, victims.Count{Rule: "guarantee", Tasks: c.TaskLen()}, "%v k=%d", w, k)
-				require.Equal(t, d.Refusal.Steps, s.Steps())
+				require.Equal(t, d.Plan.Steps, s.Steps())
 				continue
 			}
 			require.Equal(t, victims.Preempts, d.Outcome, "%v k=%d", w, k)
