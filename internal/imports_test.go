@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"toleration":    nil,
 	"victims":       {"resources", "queue", "fence", "internal/lent", "internal/cost", "internal/least", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 	"victims/cover": {"resources", "internal/cost", "internal/least", "internal/units"},
-	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved", "internal/vectors", "internal/lent", "internal/trees"},
+	"quota":         {"resources", "queue", "victims", "internal/cost", "internal/eligible", "internal/least", "internal/units", "internal/finding", "internal/rulebook", "internal/saved", "internal/vectors", "internal/lent", "internal/trees"},
 	"jobs":          {"resources", "queue", "fence", "victims", "internal/lent", "internal/aside", "internal/moves", "internal/cost", "internal/gangs", "internal/least", "internal/units", "internal/eligible", "internal/finding", "internal/rulebook", "internal/saved", "internal/trigger", "internal/vectors", "internal/trees"},
 
 	// The words of another scheduler. Nothing of the library imports it.

@@ -27,10 +27,8 @@ type rules struct {
 	first    *victims.Member // the same, for the caller's exemptions
 	now      time.Time
 	weights  rulebook.Losses
-	horizon  time.Time // exemptions that end until then count as ended
-	refusals bool      // some task was found that is refused
+	timed    eligible.Timed
 	strict   bool
-	least    eligible.MinRuntimes
 	counted  bool // how often tasks were preempted before
 	stage    stage
 	needy    trigger.Guarantees // what guarantees say; E
@@ -39,10 +37,12 @@ type rules struct {
 
 // begin makes the rules those of a planner at an instant.
 func (r *rules) begin(p *Planner, now time.Time) {
-	r.exempts, r.refusals = p.Exempt, false
-	r.now, r.horizon, r.strict, r.stage = now, now, p.StrictPriority, byPriority
+	r.timed.Reset(p.Cluster.Tree(), now)
+	if r.exempts = p.Exempt; r.exempts != nil {
+		r.timed.Exempts = r
+	}
+	r.now, r.strict, r.stage = now, p.StrictPriority, byPriority
 	r.weights.Set(p.Cluster.Capacity())
-	r.least.Set(p.Cluster.Tree())
 	r.counted = p.Compare != nil || rulebook.LevelPreemptions.CountsIn(p.Levels)
 }
 
@@ -90,7 +90,7 @@ func (r *rules) setAsk(c *jobCase) {
 }
 
 // veto returns the first rule that keeps a task from being a victim wherever it
-// helps, or 0. It does not ask whether the task is exempt.
+// helps, and does not end by itself, or 0.
 func (r *rules) veto(t *victims.Task) rulebook.Rule {
 	rule := r.eligible.Veto(&eligible.Traits{
 		Leaf: t.Queue, Priority: t.Priority, Leaving: isLeaving(t.State), RequiredNode: t.RequiredNode,
@@ -106,38 +106,27 @@ func (r *rules) veto(t *victims.Task) rulebook.Rule {
 		return rulebook.RuleApplication // law 3: nor of the same job
 	case t.NonPreemptible && (rule == 0 || rule == rulebook.RulePriority):
 		return rulebook.RuleNonPreemptible
-	case rule == 0 && t.RefusedUntil.After(r.horizon):
-		r.refusals = true
-		return rulebook.RuleRefused
 	}
 	return rule
 }
 
-// mayExempt reports whether anybody exempts tasks: the caller, or a queue that lets them run for some time.
-func (r *rules) mayExempt() bool { return r.exempts != nil || r.least.Any() }
-
-// exemption asks the caller and the queue of a task, of whom one must exempt tasks.
-func (r *rules) exemption(id victims.TaskID) (until time.Time, ok bool) {
-	r.asked.Task, r.asked.Member = id, r.first
-	if r.exempts != nil {
-		until, ok = r.exempts(r.asked)
+// rule is veto with the rules that end by themselves.
+func (r *rules) rule(id victims.TaskID, t *victims.Task) rulebook.Rule {
+	if rule := r.veto(t); rule != 0 {
+		return rule
 	}
-	if r.least.Any() {
-		t := r.asked.Cluster.TaskView(id)
-		x := r.least.Extend(eligible.Exemption{Until: until, Exempt: ok}, t.Queue, t.Scheduled)
-		until, ok = x.Until, x.Exempt
-	}
-	return until, ok && eligible.Lasts(until, r.now)
+	return r.timed.Keeps(stay(id, t))
 }
 
-// exempt reports whether the caller or its queue exempts a task that no rule vetoes, taking
-// exemptions that end at the horizon or before as ended.
-func (r *rules) exempt(id victims.TaskID) bool {
-	if !r.mayExempt() {
-		return false
-	}
-	until, ok := r.exemption(id)
-	return ok && eligible.Lasts(until, r.horizon)
+// stay returns what rules that end by themselves ask of a task.
+func stay(id victims.TaskID, t *victims.Task) eligible.Stay {
+	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.RefusedUntil}
+}
+
+// Exempts asks the caller; see [eligible.Exempter].
+func (r *rules) Exempts(task int32) (until time.Time, exempt bool) {
+	r.asked.Task, r.asked.Member = victims.TaskID(task), r.first
+	return r.exempts(r.asked)
 }
 
 // work returns the work that stopping a task loses: its time by its weight.

@@ -133,7 +133,7 @@ func (c *jobCase) gatherIn(s scope) {
 			case !in || c.c.MinMembers(t.Job) > 0:
 				continue
 			}
-			if t.State == victims.Granted || c.rules.veto(&t) != 0 || c.rules.exempt(id) {
+			if t.State == victims.Granted || c.rules.rule(id, &t) != 0 {
 				continue
 			}
 			if g >= 0 {

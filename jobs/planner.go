@@ -167,7 +167,7 @@ type decision struct {
 	may     []victims.NodeID       // scratch of root
 	least   resources.Vector       // see wish
 	places  []int32                // likewise
-	ends    []time.Time            // of exemptions
+	ends    []time.Time            // of rules that end by themselves
 	entry   trigger.Case           // see atGate
 	before  resources.Vector       // likewise
 	second  victims.Decision       // its refusal is that of the stage of the own leaf

@@ -57,7 +57,7 @@ func (d *decision) unplanned(dst *victims.Decision, s stage) {
 	counted := rulebook.ReasonOf(r.Reason).Searched
 	own := s != byPriority && d.mayTakeOwn(r.Reason)
 	if !counted {
-		if own && (d.rules.mayExempt() || d.rules.refusals) {
+		if own && d.rules.timed.Any() {
 			d.effort.eager = true
 			r.RetryAt = d.retryAt(withOwnLeaf)
 		}
@@ -80,7 +80,7 @@ func (d *decision) unplanned(dst *victims.Decision, s stage) {
 	// is said of the case itself comes before.
 	d.effort.eager = true // from here on any plan will do
 	r.RetryAt = d.retryAt(last)
-	d.rules.horizon, d.rules.stage = d.now, s
+	d.rules.timed.Horizon, d.rules.stage = d.now, s
 }
 
 // plans reports whether the first n members of the minimum have a plan.
@@ -100,9 +100,9 @@ func (d *decision) lackQuota(r *victims.Refusal) {
 }
 
 // retryAt returns the first instant at which, all else equal, there is a plan
-// because exemptions have ended; zero if there is none.
+// because rules have ended; zero if there is none.
 func (d *decision) retryAt(s stage) time.Time {
-	if !d.rules.mayExempt() && !d.rules.refusals || d.p.hasty {
+	if !d.rules.timed.Any() || d.p.hasty {
 		return time.Time{}
 	}
 	d.rules.stage = s
@@ -112,25 +112,14 @@ func (d *decision) retryAt(s stage) time.Time {
 	d.ends = d.ends[:0]
 	for id := range d.c.Tasks() {
 		d.pay(lookWork)
-		t := d.c.TaskView(id)
-		// A task that another rule keeps does not become a candidate when its
-		// exemption ends.
-		if t.State == victims.Granted {
-			continue
-		}
-		rule := d.rules.veto(&t)
-		if rule == rulebook.RuleRefused {
-			d.ends = append(d.ends, t.RefusedUntil)
-		}
-		if (rule == 0 || rule == rulebook.RuleRefused) && d.rules.mayExempt() { // it may be both
-			if until, ok := d.rules.exemption(id); ok && !until.IsZero() {
-				d.ends = append(d.ends, until)
-			}
+		// A task that another rule keeps does not become a candidate by time.
+		if t := d.c.TaskView(id); t.State != victims.Granted && d.rules.veto(&t) == 0 {
+			d.ends = d.rules.timed.AppendEnd(d.ends, stay(id, &t))
 		}
 	}
-	// The more exemptions have ended the more tasks may go, so this is monotone.
+	// The more rules have ended the more tasks may go, so this is monotone.
 	first := eligible.FirstEnd(d.ends, func(end time.Time) bool {
-		d.rules.horizon = end
+		d.rules.timed.Horizon = end
 		return !d.effort.exhausted() && d.plans(len(d.unplaced))
 	})
 	if d.effort.Stopped {

@@ -72,19 +72,11 @@ func (d *decision) countRules(r *victims.Refusal) {
 			if isCandidate {
 				next++
 			}
-			switch rule := d.rules.veto(&t); {
-			// A grant is no task, and is not counted.
-			case t.State == victims.Granted:
-			// The same order of rules as in the search, since both ask the same
-			// function.
-			case rule != 0:
-				d.counts[rule]++
-			// No rule keeps it, and yet it was not gathered: only an exemption
-			// is left.
-			case !isCandidate:
-				d.counts[rulebook.RuleExempt]++
-			default:
+			switch {
+			case isCandidate:
 				d.counts[d.ruleFor(int32(next-1))]++
+			case t.State != victims.Granted: // a grant is no task, and is not counted
+				d.counts[d.rules.rule(id, &t)]++
 			}
 		}
 	}

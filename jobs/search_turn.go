@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/aside"
-	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -87,7 +86,7 @@ func keptByJob(c *victims.Cluster, job string, id victims.TaskID) rulebook.Rule 
 // predicates that are told of other members.
 func (d *decision) takesTurns() bool {
 	p := d.p
-	later := (d.rules.refusals || d.rules.least.Any()) && d.rules.horizon.After(d.now) // asks know no other instant
+	later := d.rules.timed.Own() && d.rules.timed.Horizon.After(d.now) // asks know no other instant
 	return !later && !p.ByPriority && d.job.DomainDepth == 0 && p.Admit == nil && p.Predicate == nil && len(d.todo) > 0
 }
 
@@ -176,8 +175,8 @@ func (d *decision) blockAsk(dst []victims.TaskID, q *victims.Question) []victims
 
 // exemptAsk exempts from members in turn whom the caller exempts from the job.
 func (d *decision) exemptAsk(e *victims.Question) (until time.Time, exempt bool) {
-	until, exempt = d.rules.exemption(e.Task)
-	return until, exempt && eligible.Lasts(until, d.rules.horizon)
+	until, exempt = d.rules.Exempts(int32(e.Task))
+	return until, exempt && (until.IsZero() || until.After(d.rules.timed.Horizon))
 }
 
 // askAll asks the members in x.order, each within a share of a budget that the caller has

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -89,6 +90,7 @@ type enforcement struct {
 	q    queue.ID
 	now  time.Time
 
+	timed  eligible.Timed
 	losses rulebook.Losses // of tasks
 
 	types  int
@@ -116,6 +118,7 @@ type enforcement struct {
 // begin states what has to go, and which types that are.
 func (x *enforcement) begin(e *Enforcer, q queue.ID, now time.Time) {
 	x.e, x.c, x.tree, x.q, x.now = e, e.Cluster, e.Cluster.Tree(), q, now
+	x.timed = eligible.Timed{Horizon: now} // neither queues nor callers keep tasks from quotas
 	x.losses.Begin(x.c.Capacity())
 	x.types = x.tree.Schema().Len()
 	x.usage = x.tree.Effective(x.usage, x.q)

@@ -150,7 +150,7 @@ func (x *enforcement) reportObstacles(e *victims.Enforcement) {
 				row = next
 				next++
 			}
-			why, keeper := x.stopOf(&t, row)
+			why, keeper := x.stopOf(id, &t, row)
 			x.countStop(e.Shortfall, &t, why, keeper)
 		}
 	}
@@ -190,7 +190,7 @@ func (x *enforcement) countStop(shortfall resources.Vector, t *victims.Task, why
 
 // stopOf returns the rule that keeps a task, and its queue; the rule is 0 for
 // what goes. Its row is below 0 if it is no candidate.
-func (x *enforcement) stopOf(t *victims.Task, row int32) (rulebook.Rule, queue.ID) {
+func (x *enforcement) stopOf(id victims.TaskID, t *victims.Task, row int32) (rulebook.Rule, queue.ID) {
 	switch {
 	case t.State == victims.Granted:
 		return rulebook.RuleGranted, x.q
@@ -198,10 +198,10 @@ func (x *enforcement) stopOf(t *victims.Task, row int32) (rulebook.Rule, queue.I
 		return 0, x.q
 	case x.at(t.Queue).out:
 		return rulebook.RuleEnforced, x.q
-	case row < 0 && t.RefusedUntil.After(x.now):
-		return rulebook.RuleRefused, x.q
-	case row < 0:
+	case row < 0 && t.RequiredNode:
 		return rulebook.RuleRequiredNode, x.q
+	case row < 0:
+		return x.timed.Keeps(stay(id, t)), x.q
 	}
 	singly, together := x.mayGo(row)
 	if !singly && !together {

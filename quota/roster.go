@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
@@ -101,7 +102,7 @@ func (x *enforcement) gather(w queue.ID) {
 		if t.State == victims.Granted {
 			r.grants = append(r.grants, t.Key)
 		}
-		if t.State != victims.Running || t.RequiredNode || t.RefusedUntil.After(x.now) {
+		if t.State != victims.Running || t.RequiredNode || x.timed.Keeps(stay(id, &t)) != 0 {
 			continue
 		}
 		gang := x.gangOf(&t)
@@ -110,6 +111,11 @@ func (x *enforcement) gather(w queue.ID) {
 		}
 	}
 	row.end = int32(len(r.tasks))
+}
+
+// stay returns what rules that end by themselves ask of a task.
+func stay(id victims.TaskID, t *victims.Task) eligible.Stay {
+	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.RefusedUntil}
 }
 
 // enter lists a task of some gang.
@@ -189,7 +195,7 @@ func (x *enforcement) gangOf(t *victims.Task) int32 {
 }
 
 // newGang looks at the members of a gang: those that run. Who is leaving neither
-// counts nor protects. A member that can run on its node only, or would not stop, counts, and keeps
+// counts nor protects. A member that can run on its node only, or that a rule keeps for now, counts, and keeps
 // the gang from going as a whole, as does one in another leaf.
 func (x *enforcement) newGang(job string, w queue.ID, least int) gangRow {
 	g := gangRow{last: noTask, together: true}
@@ -201,7 +207,7 @@ func (x *enforcement) newGang(job string, w queue.ID, least int) gangRow {
 			continue
 		}
 		running++
-		g.together = g.together && m.Queue == w && !m.RequiredNode && !m.RefusedUntil.After(x.now)
+		g.together = g.together && m.Queue == w && !m.RequiredNode && x.timed.Keeps(stay(id, &m)) == 0
 	}
 	g.spare = int32(max(running-least, 0))
 	return g

@@ -569,26 +569,27 @@ func (x *court) poor(leaf queue.ID, helped resources.Mask) (at queue.ID, i int, 
 	return at, i, poor
 }
 
-// refused reports whether a task would not stop, and nobody is to take it yet.
-func (x *court) refused(id TaskID) bool { return x.Now.Before(instantOf(x.c.refused.at(int(id)))) }
-
-// exempt reports whether the task has run for less time than its queue lets it, or the caller says that
-// it is exempt. It asks the caller whether the task is exempt now. From the end of its exemption on it
-// is not. The answer is asked for anew: an auditor that trusted the planner's would share
-// its mistakes.
-func (x *court) exempt(id TaskID) bool {
-	if least := *x.c.tree.Policies(x.c.tasks[id].leaf).MinRuntime; least > 0 {
-		if t := x.c.TaskView(id); !t.Scheduled.IsZero() && x.Now.Sub(t.Scheduled) < least {
-			return true
-		}
-	}
-	if x.Exempt == nil {
-		return false
+// untilLater returns the law of a rule that keeps a task for now and ends by itself, or "": it would not stop, it has
+// run for less time than its queue lets it, or the caller says that it is exempt. The caller is asked anew: an
+// auditor that trusted the planner's answer would share its mistakes.
+func (x *court) untilLater(id TaskID) (law string) {
+	r := &x.c.tasks[id]
+	switch least := *x.c.tree.Policies(r.leaf).MinRuntime; {
+	case x.Now.Before(instantOf(x.c.refused.at(int(id)))):
+		return finding.LawRefused
+	case x.Of == "quota":
+		return ""
+	case least > 0 && !r.scheduledAt().IsZero() && x.Now.Sub(r.scheduledAt()) < least:
+		return finding.LawExempt
+	case x.Exempt == nil:
+		return ""
 	}
 	q := x.pose(0)
 	q.Task = id
-	until, exempt := x.Exempt(q)
-	return exempt && (until.IsZero() || x.Now.Before(until))
+	if until, exempt := x.Exempt(q); exempt && (until.IsZero() || x.Now.Before(until)) {
+		return finding.LawExempt
+	}
+	return ""
 }
 
 // priorities returns the priority of a task and the highest that law 6 allows it. It lifts
@@ -656,7 +657,7 @@ func (x *court) gangOf(job int32) *courtGang {
 				if g.running++; g.running == 1 {
 					leaf = r.leaf
 				}
-				g.together = g.together && leaf == r.leaf && !r.flags.has(flagRequiredNode) && !x.refused(id)
+				g.together = g.together && leaf == r.leaf && !r.flags.has(flagRequiredNode) && x.untilLater(id) == ""
 			}
 		}
 		g.minimum = int(x.c.minimumOf(job))

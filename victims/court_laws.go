@@ -184,7 +184,8 @@ func (x *court) judge(id TaskID) {
 	w, helped, brought := r.leaf, x.helped(id), x.brought(r) // by its job, so that it need not help itself
 	fault(r.state != Running, plain(finding.LawLeaving))
 	fault(r.flags.has(flagRequiredNode), plain(finding.LawRequiredTask))
-	fault(x.refused(id), plain(finding.LawRefused))
+	later := x.untilLater(id)
+	fault(later != "", plain(later))
 	if x.Of == "quota" {
 		fault(!x.tree.Contains(x.Ask.Queue, w), plain(finding.LawInside))
 		fault(x.busy(w), plain(finding.LawEnforced))
@@ -223,7 +224,6 @@ func (x *court) judge(id TaskID) {
 	fault(free && !inFence, Violation{Law: finding.LawFence, Queue: x.tree.Path(w)})
 	fault(!x.required() && x.tree.Policies(w).Preemption == queue.Disabled, Violation{Law: finding.LawDisabled, Queue: x.tree.Path(w)})
 	fault(guarded && free && !own && x.starving && x.tree.Contains(x.inside, w), Violation{Law: finding.LawStorm, Queue: x.tree.Path(x.inside)})
-	fault(x.exempt(id), plain(finding.LawExempt))
 	if guarded {
 		fault(!x.nearby(r) && !brought, plain(finding.LawNearby))
 		fault(helped == 0 && !brought && !x.blocks(id), plain(finding.LawHelpful))
@@ -593,7 +593,7 @@ func (x *court) target() {
 // couldGo reports whether a task could go as well for what is short of the target, alone or
 // with what is left of its gang.
 func (x *court) couldGo(id TaskID) bool {
-	if x.refused(id) {
+	if x.untilLater(id) != "" {
 		return false
 	}
 	unit := append(x.spare[:0], id)

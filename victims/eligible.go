@@ -13,34 +13,34 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// eligibility says who may be a victim of an ask: the rules that asks share with jobs, and
-// exemptions.
+// eligibility says who may be a victim of an ask: the rules that asks share with jobs.
 type eligibility struct {
 	eligible.Rules
+	timed eligible.Timed
 
 	c       *Cluster
 	exempts func(*Question) (until time.Time, exempt bool)
 	keeps   func(TaskID) rulebook.Rule // of the job of a member that asks by itself, or nil
 	asked   *Question                  // that the caller is asked, of the decision
-	now     time.Time
-	ns      int64 // now, in nanoseconds since 1970
+	ns      int64                      // now, in nanoseconds since 1970
 	weights rulebook.Losses
-	horizon time.Time // exemptions that end until then count as ended
 	app     int32
 	hasApp  bool       // the application has tasks in the cluster, and law 3 binds
 	ceiling int64      // Ceiling, if law 6 holds
 	without Relaxation // a rule that does not hold; Explain sets it
-	least   eligible.MinRuntimes
-	counted bool // how often tasks were preempted before
+	counted bool       // how often tasks were preempted before
 }
 
 // reset states who wants room, and reports whether any leaf is in reach.
 func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 	e.c, e.exempts, e.keeps, e.asked = d.c, d.p.Exempt, d.p.keeps, &d.question
-	e.now, e.horizon = d.now, d.now
+	e.timed.Reset(d.c.tree, d.now)
+	e.timed.Refused = d.c.lastRefused > toldAt(d.now)
+	if e.exempts != nil {
+		e.timed.Exempts = e
+	}
 	e.ns, _ = rulebook.Nanos(d.now)
 	e.weights.Set(d.c.total)
-	e.least.Set(d.c.tree)
 	e.counted = d.p.countsPreemptions()
 	e.app, e.hasApp = d.c.apps.lookup(d.ask.Application)
 	e.hasApp = e.hasApp && !(d.p.TakeOwnApplication && d.required())
@@ -65,7 +65,7 @@ func (e *eligibility) relax(r Relaxation) {
 	}
 }
 
-// veto is rule without exemptions: it does not ask the caller.
+// veto is rule without what ends by itself, and without what the job of a member spares: it asks nobody.
 func (e *eligibility) veto(id TaskID) rulebook.Rule {
 	r := &e.c.tasks[id]
 	t := eligible.Traits{
@@ -77,68 +77,44 @@ func (e *eligibility) veto(id TaskID) rulebook.Rule {
 		t.SameApplication = t.SameApplication && e.without.Rule != rulebook.RelaxApplication
 		t.AnyPriority = e.without.Rule == rulebook.RelaxPriority
 	}
-	rule := e.Veto(&t)
-	if rule == 0 && refuses(e.c.refused.at(int(id)), e.horizon) {
-		return rulebook.RuleRefused
-	}
-	return rule
+	return e.Veto(&t)
 }
 
-// timed reports whether time alone may let a task go.
-func (d *decision) timed() bool { return d.eligible.mayExempt() || refuses(d.c.lastRefused, d.now) }
-
-// rule returns the first rule that keeps a task from being a victim whatever it frees,
-// exemptions included; else 0.
+// rule returns the first rule that keeps a task from being a victim whatever it frees; else 0.
 func (e *eligibility) rule(id TaskID) rulebook.Rule {
 	if rule := e.veto(id); rule != 0 {
 		return rule
 	}
-	if rule := e.kept(id); rule != 0 {
-		return rule
-	}
-	if e.exempt(id) {
-		return rulebook.RuleExempt
-	}
-	return 0
+	return e.kept(id)
 }
 
-// kept returns the rule by which the job of a member spares a task that the member as an ask need not, or 0.
+// kept returns the rule by which the job of a member spares a task that the member as an ask need not, or else
+// one that ends by itself, or 0.
 func (e *eligibility) kept(id TaskID) rulebook.Rule {
-	if e.keeps == nil {
+	if e.keeps != nil {
+		if rule := e.keeps(id); rule != 0 {
+			return rule
+		}
+	}
+	if !e.timed.Any() {
 		return 0
 	}
-	return e.keeps(id)
+	return e.timed.Keeps(e.stay(id))
 }
 
-// mayExempt reports whether anybody exempts tasks: the caller, a queue that lets them run for some time, or the job
-// of a member.
-func (e *eligibility) mayExempt() bool { return e.exempts != nil || e.least.Any() || e.keeps != nil }
-
-// exemption asks the job of a member, the caller and the queue of a task, of whom one must exempt tasks.
-func (e *eligibility) exemption(id TaskID) (until time.Time, ok bool) {
-	if e.kept(id) != 0 {
-		return time.Time{}, true
+// stay returns what rules that end by themselves ask of a task.
+func (e *eligibility) stay(id TaskID) eligible.Stay {
+	r := &e.c.tasks[id]
+	return eligible.Stay{
+		Task: int32(id), Leaf: r.leaf, Scheduled: r.scheduledAt(), Refused: instantOf(e.c.refused.at(int(id))),
+		NotExempt: e.without.task(rulebook.RelaxExemption, id),
 	}
-	if e.exempts != nil {
-		e.asked.Task = id
-		until, ok = e.exempts(e.asked)
-	}
-	if e.least.Any() {
-		r := &e.c.tasks[id]
-		x := e.least.Extend(eligible.Exemption{Until: until, Exempt: ok}, r.leaf, r.scheduledAt())
-		until, ok = x.Until, x.Exempt
-	}
-	return until, ok && eligible.Lasts(until, e.now)
 }
 
-// exempt reports whether the caller or its queue exempts a task, taking exemptions that end
-// at the horizon or before as ended.
-func (e *eligibility) exempt(id TaskID) bool {
-	if !e.mayExempt() || e.without.task(rulebook.RelaxExemption, id) && e.kept(id) == 0 {
-		return false
-	}
-	until, ok := e.exemption(id)
-	return ok && eligible.Lasts(until, e.horizon)
+// Exempts asks the caller; see [eligible.Exempter].
+func (e *eligibility) Exempts(task int32) (until time.Time, exempt bool) {
+	e.asked.Task = TaskID(task)
+	return e.exempts(e.asked)
 }
 
 // protected returns the rule that keeps a task from going alone though no other rule

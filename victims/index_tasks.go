@@ -254,9 +254,6 @@ func (x *taskTable) refuse(id TaskID, until uint64) {
 	x.lastRefused = max(x.lastRefused, until)
 }
 
-// refuses reports whether what is refused until then is so at an instant.
-func refuses(until uint64, at time.Time) bool { return until != 0 && until > toldAt(at) }
-
 // toldAt returns an instant in range as the column has it, 0 for the zero time.
 func toldAt(at time.Time) uint64 {
 	if at.IsZero() {

@@ -200,7 +200,7 @@ func (d *decision) addVictim(p *Plan, s *site, id TaskID) {
 }
 
 // retryAt returns the first instant at which, all else equal, the decision is
-// a plan because exemptions have ended; zero if there is none.
+// a plan because rules have ended; zero if there is none.
 func (d *decision) retryAt(stages []stage) time.Time {
 	ends := d.scratch.ends[:0]
 	for _, s := range stages {
@@ -212,7 +212,7 @@ func (d *decision) retryAt(stages []stage) time.Time {
 	plans := func(end time.Time) bool {
 		for _, s := range stages {
 			if d.prepare(s) {
-				d.eligible.horizon = end
+				d.eligible.timed.Horizon = end
 				if d.choose() {
 					return true
 				}
@@ -231,21 +231,11 @@ func (d *decision) retryAt(stages []stage) time.Time {
 	return time.Time{}
 }
 
-// ends appends the instants from which tasks may go that no other rule keeps than that they are
-// refused or exempt.
+// ends appends the instants from which tasks may go that no rule keeps but those that end.
 func (e *eligibility) ends(dst []time.Time) []time.Time {
 	for id := range e.c.Tasks() {
-		if e.c.tasks[id].state == Granted {
-			continue
-		}
-		rule := e.veto(id)
-		if rule == rulebook.RuleRefused {
-			dst = append(dst, instantOf(e.c.refused.at(int(id))))
-		}
-		if (rule == 0 || rule == rulebook.RuleRefused) && e.mayExempt() { // it may be both
-			if until, ok := e.exemption(id); ok && !until.IsZero() {
-				dst = append(dst, until)
-			}
+		if e.c.tasks[id].state != Granted && e.veto(id) == 0 {
+			dst = e.timed.AppendEnd(dst, e.stay(id))
 		}
 	}
 	return dst

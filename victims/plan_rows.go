@@ -310,7 +310,7 @@ func (d *decision) helps(id TaskID, s *site) bool {
 // a site. The caller is asked last.
 func (d *decision) candidate(id TaskID, s *site) bool {
 	return d.c.tasks[id].state != Granted && !d.spares(id) && d.eligible.veto(id) == 0 && d.helps(id, s) &&
-		d.gangs.alone(d.gangs.of(id)) && d.eligible.protected(id) == 0 && !d.eligible.exempt(id)
+		d.gangs.alone(d.gangs.of(id)) && d.eligible.protected(id) == 0 && d.eligible.kept(id) == 0
 }
 
 // spares reports whether a task is let alone for now because it opted out; see

@@ -67,7 +67,7 @@ type uncounted struct {
 }
 
 // unplanned completes a refusal: if candidates were looked for, what kept whom can be
-// counted, and exemptions may end. (DESIGN.md, Refusals.)
+// counted, and rules may end. (DESIGN.md, Refusals.)
 func (d *decision) unplanned(dst *Decision, told stage) {
 	r := &dst.Refusal
 	counted := rulebook.ReasonOf(r.Reason).Searched
@@ -82,9 +82,8 @@ func (d *decision) unplanned(dst *Decision, told stage) {
 			d.prepare(told)
 		}
 	}
-	// Only exemptions end by themselves, and what refused to stop. After a search that was
-	// stopped another one would be as well.
-	if !d.timed() || d.trial.meter.Stopped {
+	// After a search that was stopped another one would be as well.
+	if !d.eligible.timed.Any() || d.trial.meter.Stopped {
 		return
 	}
 	stages := d.scratch.stages[:0]
@@ -144,7 +143,7 @@ func (d *decision) count(r *Refusal) {
 	s.lackHeadroom(&at)
 	// Digests know no caller's functions, no gangs and no budgets. With any of
 	// those every task is asked about.
-	if d.pruning() && !d.timed() && d.c.gangs == 0 && d.p.Blockers == nil && len(d.c.budgets) == 0 {
+	if d.pruning() && !d.eligible.timed.Any() && d.eligible.keeps == nil && d.c.gangs == 0 && d.p.Blockers == nil && len(d.c.budgets) == 0 {
 		s.lanes(r)
 	} else {
 		s.countRules(r)

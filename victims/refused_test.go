@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -56,6 +58,13 @@ func propertyRefused(t *rapid.T) {
 	if !got.Refusal.RetryAt.IsZero() {
 		refusedRetries++
 	}
+	// Its time may pass unnoticed: until then it counts as one who may go once there is more.
+	for q := range queue.ID(c.Tree().Len()) {
+		require.Equal(t, want.Refusal.Help.IfMore(c, q), got.Refusal.Help.IfMore(c, q), k)
+	}
+	for name := range k.World.Budgets {
+		require.Equal(t, want.Refusal.Help.IfBudget(name), got.Refusal.Help.IfBudget(name), k)
+	}
 	a := victims.Auditor{Cluster: c, Options: p.Options}
 	if got.Outcome == victims.Refused {
 		return
@@ -77,4 +86,27 @@ var refusedTasks, refusedRetries int
 
 func TestRefused_AsExempt(t *testing.T) {
 	law.CheckUntil(t, func() bool { return refusedTasks > 20 && refusedRetries > 3 }, propertyRefused)
+}
+
+// Whoever would not stop may go later, and may need more usage of its queue by then: such more is told to help,
+// though at the time of the refusal it would not.
+func TestRefused_MoreMayHelpLater(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{{Name: "a", Guaranteed: slots(4)}, {Name: "b", Guaranteed: slots(100)}}})
+	f.node("n1", 4)
+	f.task("v", "a", "n1", 4)
+	_, err := f.c.AddNode(&victims.Node{Name: "n2", Unschedulable: true, Capacity: resources.Vector{4}})
+	require.NoError(t, err)
+	_, err = f.c.Refuse("v", now.Add(time.Minute))
+	require.NoError(t, err)
+	p, ask := &victims.Planner{}, f.ask("x", "b", 4)
+	d := f.decide(p, ask)
+	require.Equal(t, []victims.Count{{Rule: "refused", Tasks: 1}}, d.Refusal.Counts)
+	require.True(t, d.Refusal.RetryAt.IsZero(), "law 2 keeps it then")
+
+	require.True(t, d.Refusal.Help.IfMore(f.c, f.queue("a")))
+	f.task("w", "a", "n2", 4)
+	require.True(t, d.Refusal.Help.Worth(f.c, now.Add(time.Minute)))
+	var then victims.Decision
+	require.NoError(t, (&victims.Planner{Cluster: f.c}).Decide(&then, ask, now.Add(time.Minute)))
+	require.Equal(t, []string{"v"}, keysOf(&then))
 }

@@ -6,10 +6,6 @@
 package eligible
 
 import (
-	"slices"
-	"sort"
-	"time"
-
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -50,8 +46,8 @@ type Traits struct {
 }
 
 // Rules say who may be a victim: the first rule in the order of [rulebook.Rule] that keeps a
-// task. Law 1 (a matter of cost), law 2 (of sums, see [Rooms]) and exemptions (which the
-// caller knows) are apart. The zero Rules are ready for Reset.
+// task. Law 1 (a matter of cost), law 2 (of sums, see [Rooms]) and what ends by itself (see [Timed])
+// are apart. The zero Rules are ready for Reset.
 type Rules struct {
 	Rooms  Rooms  // law 2
 	Leaves []Leaf // by queue
@@ -155,75 +151,6 @@ func (x *Taker) inBranch(w queue.ID) bool {
 // Owns reports whether tasks of a leaf count as the taker's own.
 func (r *Rules) Owns(w queue.ID) bool { return w == r.taker.Leaf || r.taker.inBranch(w) }
 
-// MinRuntimes are how long tasks of each queue must have run before asks may take them.
-type MinRuntimes struct {
-	by  []time.Duration
-	any bool
-}
-
-// Set makes them those of a tree as it is. A cluster that is given another tree shows it as the same
-// one, so call it for each decision.
-func (m *MinRuntimes) Set(t *queue.Tree) {
-	m.by, m.any = m.by[:0], false
-	for q := range queue.ID(t.Len()) {
-		m.by = append(m.by, *t.Policies(q).MinRuntime)
-		m.any = m.any || m.by[q] > 0
-	}
-}
-
-// Any reports whether some queue has one.
-func (m *MinRuntimes) Any() bool { return m.any }
-
-// An Exemption says whether a task is exempt, and until when; the zero time is for ever.
-type Exemption struct {
-	Until  time.Time
-	Exempt bool
-}
-
-// Extend returns the exemption of a task of a leaf that was placed at an instant, of which a caller says
-// x: its queue may let it run for longer. A task that was never placed is not running.
-func (m *MinRuntimes) Extend(x Exemption, leaf queue.ID, scheduled time.Time) Exemption {
-	least := m.by[leaf]
-	if least == 0 || scheduled.IsZero() || x.Exempt && x.Until.IsZero() {
-		return x
-	}
-	if end := scheduled.Add(least); !x.Exempt || end.After(x.Until) {
-		return Exemption{end, true}
-	}
-	return x
-}
-
-// Lasts reports whether an exemption that ends at one instant, or never if that is zero,
-// holds at another.
-func Lasts(until, at time.Time) bool { return until.IsZero() || until.After(at) }
-
-// Sooner returns the earlier one of two instants after now at which time changes an answer; zero
-// is never.
-func Sooner(a, b, now time.Time) time.Time {
-	if !b.After(now) || !a.IsZero() && a.Before(b) {
-		return a
-	}
-	return b
-}
-
-// Ends sorts instants and keeps each once.
-func Ends(ends []time.Time) []time.Time {
-	slices.SortFunc(ends, time.Time.Compare)
-	return slices.CompactFunc(ends, time.Time.Equal)
-}
-
-// FirstEnd returns the first of some instants at which there is a plan, or the zero time. It sorts them. More
-// candidates must never make a plan impossible: each try is a decision of its own, and with halving there are as
-// few as the logarithm of the instants.
-func FirstEnd(ends []time.Time, plans func(time.Time) bool) time.Time {
-	ends = Ends(ends)
-	first := sort.Search(len(ends), func(i int) bool { return plans(ends[i]) })
-	if first == len(ends) {
-		return time.Time{}
-	}
-	return ends[first]
-}
-
 func (r *Rules) waived(rule rulebook.Rule, w queue.ID) bool {
 	return r.taker.Waived != nil && r.taker.Waived(rule, w)
 }
@@ -279,8 +206,8 @@ func (r *Rules) LeastRank(lowest int32) int64 {
 // below their common ancestor.
 func (r *Rules) Rank(leaf queue.ID, priority int32) int64 { return r.Leaves[leaf].Rank.Of(priority) }
 
-// Veto returns the first rule that keeps a task from being a victim whatever it frees, but
-// for exemptions; else 0.
+// Veto returns the first rule that keeps a task from being a victim whatever it frees, and does not end by
+// itself; else 0.
 func (r *Rules) Veto(t *Traits) rulebook.Rule {
 	switch {
 	case t.Leaving:

@@ -79,7 +79,7 @@ type Search struct {
 
 	meter    least.Meter // the budget
 	rules    eligible.Rules
-	least    eligible.MinRuntimes
+	timed    eligible.Timed
 	worker   units.Worker
 	found    units.Selection
 	problem  units.Problem
@@ -259,7 +259,10 @@ func (s *Search) reset() {
 		Strict: s.StrictPriority || s.byPriority(), OnNode: s.Ask.RequiredNode != "", OwnLeaf: true,
 	}
 	s.rules.Reset(t)
-	s.least.Set(s.c.Tree())
+	s.timed.Reset(s.c.Tree(), s.Now)
+	if s.Exempt != nil {
+		s.timed.Exempts = s
+	}
 	if !t.Strict {
 		s.rules.Leaves[t.Leaf].Ceiling = 0
 	}

@@ -5,6 +5,7 @@ package moves
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -23,7 +24,7 @@ type unit struct {
 // movable reports whether a task may move by itself.
 func (s *Search) movable(id victims.TaskID, t *victims.Task) bool {
 	switch {
-	case t.State != victims.Running, !t.Movable, t.RefusedUntil.After(s.Now), s.Gang && (t.NonPreemptible || t.Job != "" && t.Job == s.Ask.Job):
+	case t.State != victims.Running, !t.Movable, s.Gang && (t.NonPreemptible || t.Job != "" && t.Job == s.Ask.Job):
 		return false
 	}
 	traits := eligible.Traits{
@@ -33,13 +34,13 @@ func (s *Search) movable(id victims.TaskID, t *victims.Task) bool {
 	if s.rules.Veto(&traits) != 0 || s.overMax(t) {
 		return false
 	}
-	var x eligible.Exemption
-	if s.Exempt != nil {
-		s.asked.Task = id
-		x.Until, x.Exempt = s.Exempt(s.asked)
-	}
-	x = s.least.Extend(x, t.Queue, t.Scheduled)
-	return !x.Exempt || !eligible.Lasts(x.Until, s.Now)
+	return s.timed.Keeps(eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.RefusedUntil}) == 0
+}
+
+// Exempts asks the caller; see [eligible.Exempter].
+func (s *Search) Exempts(task int32) (until time.Time, exempt bool) {
+	s.asked.Task = victims.TaskID(task)
+	return s.Exempt(s.asked)
 }
 
 // overMax reports whether a queue above a task is over its max, in a type of the task: it
