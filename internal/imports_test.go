@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"jobs/koordinator": {"resources", "victims", "jobs"},
 
 	// It may import all of ours, and nothing of ours but examples imports it.
-	"victims/snapshot": {"internal/choices", "resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/koordinator", "internal/judge/scenario", "internal/trees"},
+	"victims/snapshot": {"internal/choices", "resources", "queue", "fence", "toleration", "victims", "quota", "jobs", "jobs/koordinator", "internal/judge/scenario", "internal/lent", "internal/trees"},
 
 	// What a set of victims costs, the search for the cheapest one, and its face for those
 	// who state units.

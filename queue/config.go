@@ -133,6 +133,7 @@ func (b *builder) build(root *Config) (*Tree, error) {
 	x.Leaving = make([]int64, t.Len()*t.schema.Len())
 	b.warnOfCages()
 	slices.SortStableFunc(b.warnings, func(x, y warning) int { return cmp.Compare(x.at, y.at) })
+	x.Says = t.says
 	for _, w := range b.warnings {
 		x.Warnings = append(x.Warnings, w.err)
 	}

@@ -3,9 +3,9 @@
 package queue
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -64,12 +64,6 @@ const (
 	Branch WithinQueue = "branch"
 )
 
-// within returns the value that a word stands for, in any case of letters.
-func within(word string) (w WithinQueue, ok bool) {
-	w = WithinQueue(strings.ToLower(word))
-	return w, w == Never || w == Met || w == Branch
-}
-
 // Policies returns what counts for q: nothing is unset, but WithinQueue if no queue of the path says it. Do not
 // change what its pointers point to.
 func (t *Tree) Policies(q ID) Policies { return t.policies[t.known(q)] }
@@ -77,45 +71,35 @@ func (t *Tree) Policies(q ID) Policies { return t.policies[t.known(q)] }
 // below returns p with what it does not say filled in. above are the policies of the queue
 // above, nil for the root.
 func (p Policies) below(above *Policies) Policies {
-	r := p
-	if above == nil {
-		// A preemption policy has no effect on the root.
-		above, r.Preemption = &Policies{PreemptionDelay: new(defaultDelay), MinRuntime: new(time.Duration)}, Default
+	if above == nil { // a preemption policy has no effect on the root
+		above, p.Preemption = aboveRoot(), Default
 	}
-	if r.Preemption == "" {
-		if r.Preemption = Default; above.Preemption == Disabled {
-			r.Preemption = Disabled
+	for i := range sayings {
+		if s := &sayings[i]; !s.said(&p) {
+			s.fill(&p, above)
 		}
 	}
-	if r.PreemptionDelay == nil {
-		r.PreemptionDelay = above.PreemptionDelay
-	}
-	if r.MinRuntime == nil {
-		r.MinRuntime = above.MinRuntime
-	}
-	if r.WithinQueue == "" {
-		r.WithinQueue = above.WithinQueue
-	}
-	if r.PriorityFence == "" {
-		r.PriorityFence = policyDefault
-	}
-	if r.PriorityOffset == nil {
-		r.PriorityOffset = new(int32)
-	}
-	if r.QuotaDelay == nil {
-		r.QuotaDelay = new(time.Duration)
-	}
-	r.Weight = max(r.Weight, 1)
-	return r
+	return p
+}
+
+// aboveRoot is what the root inherits.
+func aboveRoot() *Policies {
+	return &Policies{PreemptionDelay: new(defaultDelay), MinRuntime: new(time.Duration)}
 }
 
 // A saying is one thing that policies and properties say.
 type saying struct {
 	field string   // of Policies
 	names []string // of properties
+	want  string   // of a value
 	said  func(p *Policies) bool
 	copy  func(dst, src *Policies)
-	bad   func(p *Policies) string // what is wrong with it, which is unset then
+	read  func(p *Policies, value string) bool // a property
+	valid func(p *Policies) bool               // of what is said
+	text  func(p *Policies) string             // as a property has it
+	fill  func(p, above *Policies)             // what is not said
+	// instead is what a bad value counts as; nil: as unset.
+	instead *Policies
 	// Who inherits properties as YuniKorn's queues do does not inherit this.
 	alone bool
 }
@@ -124,88 +108,126 @@ type saying struct {
 var sayings = [...]saying{
 	{
 		field: "Preemption", names: []string{propertyPreemptionPolicy}, alone: true, // but for disabled
+		want: "default, fence or disabled",
 		said: func(p *Policies) bool { return p.Preemption != "" },
 		copy: func(dst, src *Policies) { dst.Preemption = src.Preemption },
-		bad: func(p *Policies) string {
-			if isPreemption(string(p.Preemption)) {
-				return ""
-			}
-			defer func() { p.Preemption = "" }()
-			return fmt.Sprintf("%q: want default, fence or disabled", string(p.Preemption))
+		read: func(p *Policies, value string) bool { p.Preemption = Preemption(value); return true },
+		valid: func(p *Policies) bool {
+			return p.Preemption == Default || p.Preemption == Fence || p.Preemption == Disabled
 		},
-	}, {
-		field: "PreemptionDelay", names: []string{propertyPreemptionDelay},
-		said: func(p *Policies) bool { return p.PreemptionDelay != nil },
-		copy: func(dst, src *Policies) { dst.PreemptionDelay = copyOfPointer(src.PreemptionDelay) },
-		bad: func(p *Policies) string {
-			if *p.PreemptionDelay >= 0 {
-				return ""
+		text: func(p *Policies) string { return string(p.Preemption) },
+		fill: func(p, above *Policies) {
+			if p.Preemption = Default; above.Preemption == Disabled {
+				p.Preemption = Disabled
 			}
-			defer func() { p.PreemptionDelay = new(defaultDelay) }()
-			return fmt.Sprintf("%v: want 0 or above; it counts as 30s", *p.PreemptionDelay)
-		},
-	}, {
-		field: "MinRuntime", names: []string{propertyMinRuntime},
-		said: func(p *Policies) bool { return p.MinRuntime != nil },
-		copy: func(dst, src *Policies) { dst.MinRuntime = copyOfPointer(src.MinRuntime) },
-		bad: func(p *Policies) string {
-			if *p.MinRuntime >= 0 {
-				return ""
-			}
-			defer func() { p.MinRuntime = nil }()
-			return fmt.Sprintf("%v: want 0 or above", *p.MinRuntime)
-		},
-	}, {
-		field: "WithinQueue", names: []string{propertyOwnLeaf},
-		said: func(p *Policies) bool { return p.WithinQueue != "" },
-		copy: func(dst, src *Policies) { dst.WithinQueue = src.WithinQueue },
-		bad: func(p *Policies) (bad string) {
-			w, ok := within(string(p.WithinQueue))
-			if !ok {
-				bad, w = fmt.Sprintf("%q: want never, met or branch", string(p.WithinQueue)), ""
-			}
-			p.WithinQueue = w
-			return bad
-		},
-	}, {
-		field: "PriorityFence", names: []string{propertyPriorityPolicy}, alone: true,
-		said: func(p *Policies) bool { return p.PriorityFence != "" },
-		copy: func(dst, src *Policies) { dst.PriorityFence = src.PriorityFence },
-		bad: func(p *Policies) string {
-			if isPriority(p.PriorityFence) {
-				return ""
-			}
-			defer func() { p.PriorityFence = "" }()
-			return fmt.Sprintf("%q: want default or fence", p.PriorityFence)
-		},
-	}, {
-		field: "PriorityOffset", names: []string{propertyPriorityOffset}, alone: true,
-		said: func(p *Policies) bool { return p.PriorityOffset != nil },
-		copy: func(dst, src *Policies) { dst.PriorityOffset = copyOfPointer(src.PriorityOffset) },
-		bad:  func(*Policies) string { return "" },
-	}, {
-		field: "QuotaDelay", names: []string{propertyQuotaPreemptionDelay, propertyQuotaDelay},
-		said: func(p *Policies) bool { return p.QuotaDelay != nil },
-		copy: func(dst, src *Policies) { dst.QuotaDelay = copyOfPointer(src.QuotaDelay) },
-		bad: func(p *Policies) string {
-			if *p.QuotaDelay >= 0 {
-				return ""
-			}
-			defer func() { p.QuotaDelay = nil }()
-			return fmt.Sprintf("%v: want 0 or above", *p.QuotaDelay)
-		},
-	}, {
-		field: "Weight", names: []string{propertyFairWeight}, alone: true,
-		said: func(p *Policies) bool { return p.Weight != 0 },
-		copy: func(dst, src *Policies) { dst.Weight = src.Weight },
-		bad: func(p *Policies) string {
-			if p.Weight >= 1 {
-				return ""
-			}
-			defer func() { p.Weight = 0 }()
-			return fmt.Sprintf("%d: want 1 or above", p.Weight)
 		},
 	},
+	duration("PreemptionDelay", func(p *Policies) **time.Duration { return &p.PreemptionDelay }, saying{
+		names: []string{propertyPreemptionDelay}, want: "a duration, 0 or above; it counts as 30s",
+		instead: &Policies{PreemptionDelay: new(defaultDelay)},
+		fill:    func(p, above *Policies) { p.PreemptionDelay = above.PreemptionDelay },
+	}),
+	duration("MinRuntime", func(p *Policies) **time.Duration { return &p.MinRuntime }, saying{
+		names: []string{propertyMinRuntime}, want: "a duration, 0 or above",
+		fill: func(p, above *Policies) { p.MinRuntime = above.MinRuntime },
+	}),
+	{
+		field: "WithinQueue", names: []string{propertyOwnLeaf}, want: "never, met or branch",
+		said: func(p *Policies) bool { return p.WithinQueue != "" },
+		copy: func(dst, src *Policies) { dst.WithinQueue = src.WithinQueue },
+		read: func(p *Policies, value string) bool { p.WithinQueue = WithinQueue(value); return true },
+		valid: func(p *Policies) bool {
+			p.WithinQueue = WithinQueue(strings.ToLower(string(p.WithinQueue)))
+			return p.WithinQueue == Never || p.WithinQueue == Met || p.WithinQueue == Branch
+		},
+		text: func(p *Policies) string { return string(p.WithinQueue) },
+		fill: func(p, above *Policies) { p.WithinQueue = above.WithinQueue },
+	}, {
+		field: "PriorityFence", names: []string{propertyPriorityPolicy}, alone: true, want: "default or fence",
+		said:  func(p *Policies) bool { return p.PriorityFence != "" },
+		copy:  func(dst, src *Policies) { dst.PriorityFence = src.PriorityFence },
+		read:  func(p *Policies, value string) bool { p.PriorityFence = value; return true },
+		valid: func(p *Policies) bool { return p.PriorityFence == policyDefault || p.PriorityFence == policyFence },
+		text:  func(p *Policies) string { return p.PriorityFence },
+		fill:  func(p, _ *Policies) { p.PriorityFence = policyDefault },
+	}, {
+		field: "PriorityOffset", names: []string{propertyPriorityOffset}, alone: true, want: "a 32-bit integer",
+		said: func(p *Policies) bool { return p.PriorityOffset != nil },
+		copy: func(dst, src *Policies) { dst.PriorityOffset = copyOfPointer(src.PriorityOffset) },
+		read: func(p *Policies, value string) bool {
+			n, err := strconv.ParseInt(value, 10, 32)
+			p.PriorityOffset = new(int32(n))
+			return err == nil
+		},
+		valid: func(*Policies) bool { return true },
+		text:  func(p *Policies) string { return strconv.Itoa(int(*p.PriorityOffset)) },
+		fill:  func(p, _ *Policies) { p.PriorityOffset = new(int32) },
+	},
+	duration("QuotaDelay", func(p *Policies) **time.Duration { return &p.QuotaDelay }, saying{
+		names: []string{propertyQuotaPreemptionDelay, propertyQuotaDelay}, want: "a duration or seconds, 0 or above",
+		read: func(p *Policies, value string) bool {
+			d, ok := parseDelay(value)
+			p.QuotaDelay = &d
+			return ok
+		},
+		fill: func(p, _ *Policies) { p.QuotaDelay = new(time.Duration) },
+	}),
+	{
+		field: "Weight", names: []string{propertyFairWeight}, alone: true, want: "an integer from 1 to 2147483647",
+		said: func(p *Policies) bool { return p.Weight != 0 },
+		copy: func(dst, src *Policies) { dst.Weight = src.Weight },
+		read: func(p *Policies, value string) bool {
+			n, err := strconv.ParseInt(value, 10, 32)
+			p.Weight = int32(n)
+			return err == nil
+		},
+		valid: func(p *Policies) bool { return p.Weight >= 1 },
+		text:  func(p *Policies) string { return strconv.Itoa(int(p.Weight)) },
+		fill:  func(p, _ *Policies) { p.Weight = 1 },
+	},
+}
+
+// duration returns the row of a duration of 0 or above, with what all of them share.
+func duration(field string, at func(p *Policies) **time.Duration, s saying) saying {
+	s.field = field
+	s.said = func(p *Policies) bool { return *at(p) != nil }
+	s.copy = func(dst, src *Policies) { *at(dst) = copyOfPointer(*at(src)) }
+	s.valid = func(p *Policies) bool { return **at(p) >= 0 }
+	s.text = func(p *Policies) string { return (*at(p)).String() }
+	if s.read == nil {
+		s.read = func(p *Policies, value string) bool {
+			d, err := time.ParseDuration(value)
+			*at(p) = &d
+			return err == nil
+		}
+	}
+	return s
+}
+
+// take has p say what one says, if that is good, and returns whether it is.
+func (s *saying) take(p, one *Policies, good bool) bool {
+	if good = good && s.valid(one); good {
+		s.copy(p, one)
+	} else if s.instead != nil {
+		s.copy(p, s.instead)
+	}
+	return good
+}
+
+// says returns the properties that give a queue its policies, below a queue that has its own.
+func (t *Tree) says(q int32) map[string]string {
+	all, p, above := make(map[string]string), &t.policies[q], aboveRoot()
+	if up, ok := t.Parent(ID(q)); ok {
+		above = &t.policies[up]
+	}
+	for i := range sayings {
+		s, unset := &sayings[i], Policies{}
+		s.fill(&unset, above)
+		if text := s.text(p); text != s.text(&unset) || s.names[0] == propertyPreemptionPolicy && t.in().DisabledBy[q] == q && p.Preemption == Disabled {
+			all[s.names[0]] = text
+		}
+	}
+	return all
 }
 
 // clone returns policies that share nothing with p.

@@ -89,12 +89,12 @@ func TestPolicies_Bad(t *testing.T) {
 		want     string
 	}{
 		{Policies{Preemption: "fenced"}, unset, `bad policy: Preemption "fenced": want default, fence or disabled`},
-		{Policies{PreemptionDelay: new(-time.Second)}, unset, `bad policy: PreemptionDelay -1s: want 0 or above; it counts as 30s`},
+		{Policies{PreemptionDelay: new(-time.Second)}, unset, `bad policy: PreemptionDelay "-1s": want a duration, 0 or above; it counts as 30s`},
 		{Policies{WithinQueue: "any"}, unset, `bad policy: WithinQueue "any": want never, met or branch`},
 		{Policies{PriorityFence: "disabled"}, unset, `bad policy: PriorityFence "disabled": want default or fence`},
-		{Policies{MinRuntime: new(-time.Second)}, unset, `bad policy: MinRuntime -1s: want 0 or above`},
-		{Policies{QuotaDelay: new(-time.Second)}, unset, `bad policy: QuotaDelay -1s: want 0 or above`},
-		{Policies{Weight: -1}, unset, `bad policy: Weight -1: want 1 or above`},
+		{Policies{MinRuntime: new(-time.Second)}, unset, `bad policy: MinRuntime "-1s": want a duration, 0 or above`},
+		{Policies{QuotaDelay: new(-time.Second)}, unset, `bad policy: QuotaDelay "-1s": want a duration or seconds, 0 or above`},
+		{Policies{Weight: -1}, unset, `bad policy: Weight "-1": want an integer from 1 to 2147483647`},
 		{Policies{WithinQueue: "Met"}, unset + " within=met", ""},
 	} {
 		root := node("root", "", "", node("a", "", ""))

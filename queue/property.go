@@ -48,82 +48,26 @@ const (
 func (c *Config) policies(wrong, twice func(error)) Policies {
 	p := Policies{Dynamic: c.Policies.Dynamic}
 	for i := range sayings {
-		s := &sayings[i]
-		if !s.said(&c.Policies) {
-			continue
-		}
-		s.copy(&p, &c.Policies)
-		if bad := s.bad(&p); bad != "" {
-			wrong(fmt.Errorf("%w: %s %s", errPolicy, s.field, bad))
+		s, one := &sayings[i], c.Policies
+		if s.said(&one) && !s.take(&p, &one, true) {
+			wrong(fmt.Errorf("%w: %s %q: want %s", errPolicy, s.field, s.text(&c.Policies), s.want))
 		}
 	}
 	// Sorted, for the order of the warnings.
 	for _, key := range slices.Sorted(maps.Keys(c.Properties)) {
-		value := c.Properties[key]
-		if i := sayingOf(key); i >= 0 && sayings[i].said(&c.Policies) {
-			twice(fmt.Errorf("%w: property %s %q and policy %s", errTwice, key, value, sayings[i].field))
-		} else if bad := p.set(key, value); bad != "" {
+		value, bad := c.Properties[key], ""
+		if i := sayingOf(key); i < 0 {
+			bad = unknown(key)
+		} else if s, one := &sayings[i], (Policies{}); s.said(&c.Policies) {
+			twice(fmt.Errorf("%w: property %s %q and policy %s", errTwice, key, value, s.field))
+		} else if !s.take(&p, &one, s.read(&one, value)) {
+			bad = "want " + s.want
+		}
+		if bad != "" {
 			wrong(fmt.Errorf("%w: %s %q: %s", lent.ErrProperty, plain.Name(key), value, bad))
 		}
 	}
 	return p
-}
-
-// set sets one property and returns what is wrong with its value, or "". A bad
-// value changes nothing, but for a bad delay, which is 30 s.
-func (p *Policies) set(key, value string) (bad string) {
-	switch key {
-	case propertyPreemptionPolicy:
-		if !isPreemption(value) {
-			return "want default, fence or disabled"
-		}
-		p.Preemption = Preemption(value)
-	case propertyPreemptionDelay:
-		d, err := time.ParseDuration(value)
-		if err != nil || d < 0 {
-			p.PreemptionDelay = new(defaultDelay)
-			return "want a duration, 0 or above; it counts as 30s"
-		}
-		p.PreemptionDelay = &d
-	case propertyMinRuntime:
-		d, err := time.ParseDuration(value)
-		if err != nil || d < 0 {
-			return "want a duration, 0 or above"
-		}
-		p.MinRuntime = &d
-	case propertyOwnLeaf:
-		w, ok := within(value)
-		if !ok {
-			return "want never, met or branch"
-		}
-		p.WithinQueue = w
-	case propertyPriorityPolicy:
-		if !isPriority(value) {
-			return "want default or fence"
-		}
-		p.PriorityFence = value
-	case propertyPriorityOffset:
-		n, err := strconv.ParseInt(value, 10, 32)
-		if err != nil {
-			return "want a 32-bit integer"
-		}
-		p.PriorityOffset = new(int32(n))
-	case propertyQuotaPreemptionDelay, propertyQuotaDelay:
-		d, ok := parseDelay(value)
-		if !ok {
-			return "want a duration or seconds, 0 or above"
-		}
-		p.QuotaDelay = &d
-	case propertyFairWeight:
-		n, err := strconv.ParseInt(value, 10, 32)
-		if err != nil || n < 1 {
-			return "want an integer from 1 to 2147483647"
-		}
-		p.Weight = int32(n)
-	default:
-		return unknown(key)
-	}
-	return ""
 }
 
 // unknown returns what is wrong with a name that is none of ours, or "".
@@ -148,9 +92,6 @@ func (c *Config) inherit(from *Config) {
 	disabled := from.Policies.Preemption == Disabled || from.Properties[propertyPreemptionPolicy] == policyDisabled
 	c.take(from, func(s *saying) bool { return !s.alone || disabled && s.names[0] == propertyPreemptionPolicy })
 }
-
-func isPriority(policy string) bool   { return policy == policyDefault || policy == policyFence }
-func isPreemption(policy string) bool { return isPriority(policy) || policy == policyDisabled }
 
 // parseDelay reads a Go duration or bare seconds, 0 or above. More than a
 // [time.Duration] can hold counts as the longest one: a delay that is far too

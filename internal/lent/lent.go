@@ -42,6 +42,8 @@ type Tree struct {
 
 	Ends       []int32 // the subtree of q is [q, Ends[q])
 	DisabledBy []int32 // the queue that says "disabled", of those that are
+	// Says returns the properties that give a queue its policies, below a queue that has its own.
+	Says func(q int32) map[string]string
 
 	Usage, Leaving  []int64
 	Guaranteed, Max Bounds

@@ -4,9 +4,8 @@ package snapshot
 
 import (
 	"slices"
-	"strconv"
-	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -15,7 +14,7 @@ import (
 // queue returns a queue and those below it.
 func (w *writer) queue(q queue.ID) queueEntry {
 	t := w.c.Tree()
-	e := queueEntry{Name: w.text(trees.Name(t, q)), Properties: properties(t, q)}
+	e := queueEntry{Name: w.text(trees.Name(t, q)), Properties: lent.Of(t).Says(int32(q))}
 	var b bounds
 	if l := t.Guaranteed(q); l.Defined != 0 {
 		amounts := w.limit(l)
@@ -32,45 +31,6 @@ func (w *writer) queue(q queue.ID) queueEntry {
 		e.Queues = append(e.Queues, w.queue(child))
 	}
 	return e
-}
-
-// properties returns those that give a queue its policies, below queues that
-// have theirs.
-func properties(t *queue.Tree, q queue.ID) map[string]string {
-	all := make(map[string]string)
-	p, delay, least, within, inherited := t.Policies(q), 30*time.Second, time.Duration(0), queue.WithinQueue(""), queue.Default
-	if up, ok := t.Parent(q); ok {
-		above := t.Policies(up)
-		if delay, least, within = *above.PreemptionDelay, *above.MinRuntime, above.WithinQueue; above.Preemption == queue.Disabled {
-			inherited = queue.Disabled
-		}
-	}
-	by, _ := trees.DisabledBy(t, q)
-	if p.Preemption != inherited || p.Preemption == queue.Disabled && by == q {
-		all["preemption.policy"] = string(p.Preemption)
-	}
-	if *p.PreemptionDelay != delay {
-		all["preemption.delay"] = p.PreemptionDelay.String()
-	}
-	if *p.MinRuntime != least {
-		all["preemption.min-runtime"] = p.MinRuntime.String()
-	}
-	if p.WithinQueue != within {
-		all["preemption.own-leaf"] = string(p.WithinQueue)
-	}
-	if p.PriorityFence == "fence" {
-		all["priority.policy"] = "fence"
-	}
-	if *p.PriorityOffset != 0 {
-		all["priority.offset"] = strconv.Itoa(int(*p.PriorityOffset))
-	}
-	if *p.QuotaDelay != 0 {
-		all["quota.preemption.delay"] = p.QuotaDelay.String()
-	}
-	if p.Weight != 1 {
-		all["fair.weight"] = strconv.Itoa(int(p.Weight))
-	}
-	return all
 }
 
 // nodes writes the nodes in their order. A closed node that tasks run on comes
