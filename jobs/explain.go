@@ -108,15 +108,13 @@ func (p *Planner) relax(dst *victims.Explanation, now time.Time) error {
 		if again.Outcome == victims.Refused || len(again.Plan.Places) == 0 {
 			continue
 		}
-		f := victims.RelaxationFinding{
-			Relaxation: r, Outcome: again.Outcome, Place: again.Plan.Places[0].Node, Victims: len(again.Plan.Victims),
-		}
+		r.Outcome, r.Place, r.Victims = again.Outcome, again.Plan.Places[0].Node, len(again.Plan.Victims)
 		for _, at := range again.Plan.Places {
 			if len(ask.Members) > 0 && !at.Extra {
-				f.Members++
+				r.Members++
 			}
 		}
-		dst.Relaxed = append(dst.Relaxed, f)
+		dst.Relaxed = append(dst.Relaxed, r)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func propertyExplainOfOneMember(t *rapid.T) {
 }
 
 // relaxed writes down the rules that gangs relax, too: not those of the path's guarantees.
-func relaxed(c *victims.Cluster, ask *victims.Ask, list []victims.RelaxationFinding) (all []string) {
+func relaxed(c *victims.Cluster, ask *victims.Ask, list []victims.Relaxation) (all []string) {
 	for _, f := range list {
 		if slices.Contains(ofGangs, f.Rule) && (f.Rule != "guarantee" || !c.Tree().Contains(f.Queue, ask.Queue)) {
 			all = append(all, fmt.Sprintf("%s queue %d node %d budget %q: %v on %d, %d victims", f.Rule, f.Queue, f.Node, f.Budget, f.Outcome, f.Place, f.Victims))

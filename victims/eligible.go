@@ -72,7 +72,7 @@ func (e *eligibility) veto(id TaskID) rulebook.Rule {
 		Leaf: r.leaf, Priority: r.priority, Leaving: r.state.leaving(),
 		RequiredNode: r.flags.has(flagRequiredNode), SameApplication: e.hasApp && r.app == e.app,
 	}
-	if e.without.Rule != "" && e.without.Task == id {
+	if e.without.Rule != "" && e.without.task == id {
 		t.RequiredNode = t.RequiredNode && e.without.Rule != rulebook.RelaxRequiredNode
 		t.SameApplication = t.SameApplication && e.without.Rule != rulebook.RelaxApplication
 		t.AnyPriority = e.without.Rule == rulebook.RelaxPriority
@@ -107,7 +107,7 @@ func (e *eligibility) stay(id TaskID) eligible.Stay {
 	r := &e.c.tasks[id]
 	return eligible.Stay{
 		Task: int32(id), Leaf: r.leaf, Scheduled: r.scheduledAt(), Refused: instantOf(e.c.refused.at(int(id))),
-		NotExempt: e.without.task(rulebook.RelaxExemption, id),
+		NotExempt: e.without.ofTask(rulebook.RelaxExemption, id),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -27,11 +28,12 @@ type Explanation struct {
 	// Relaxed has, for a refusal, every single rule without which it would not be one: in the order of
 	// DESIGN.md, Explanations and audits, then queues, nodes or keys. It is empty for an ask that holds a
 	// grant. Of a gang fewer rules are tried; see jobs.Planner.Explain.
-	Relaxed []RelaxationFinding
+	Relaxed []Relaxation
 	// Members has, of a refused gang, those without a place, the alike together. It has no Queues, Nodes and
 	// Tasks: see those of its members.
 	Members []MemberFinding
 
+	explanationSide
 	amounts []int64 // memory of the vectors above
 }
 
@@ -49,28 +51,28 @@ func (e *Explanation) copyOf(v resources.Vector) resources.Vector {
 	return e.amounts[from:len(e.amounts):len(e.amounts)]
 }
 
-// A QueueFinding says what a queue is to an ask. Starving, Fence, Rule and Room are unset if that requires a
-// node.
+// A QueueFinding says what a queue is to an ask. Starving, Rule and Room are unset if that requires a node.
 type QueueFinding struct {
 	Queue    queue.ID
-	OnPath   bool             // of the ask
 	Starving bool             // it is the lowest queue that governs a type of the ask
-	Fence    bool             // the fence root of the ask
 	Rule     string           // of a leaf, what keeps all its tasks, or ""
 	Room     resources.Limit  // what law 2 lets go, in types that it guarantees
 	Lacks    resources.Vector // headroom; nil: none
 	// Of a leaf.
 	Tasks, Candidates int
+
+	onPath, fence bool // of the ask; its fence root
 }
 
 // A TaskFinding says what a task is to an ask.
 type TaskFinding struct {
 	Task   TaskID
 	Key    string
-	Queue  queue.ID
-	Node   NodeID
 	Rule   string // what keeps it; "" for a candidate
 	Victim bool
+
+	queue queue.ID
+	node  NodeID
 }
 
 // A MemberFinding says what the rules say to members of a gang that are alike.
@@ -159,7 +161,7 @@ func (d *decision) findTasks(e *Explanation) {
 	e.Tasks = slices.Grow(e.Tasks, len(keyed))
 	for _, k := range keyed {
 		r := &d.c.tasks[k.id]
-		e.Tasks = append(e.Tasks, TaskFinding{Task: k.id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: k.rule.String()})
+		e.Tasks = append(e.Tasks, TaskFinding{Task: k.id, Key: r.key, Rule: k.rule.String(), queue: r.leaf, node: r.node})
 	}
 	for _, v := range e.Decision.Plan.Victims {
 		at, _ := slices.BinarySearchFunc(e.Tasks, v.Key, func(t TaskFinding, key string) int {
@@ -176,9 +178,9 @@ func (d *decision) findQueues(e *Explanation) {
 	for q := range queue.ID(d.tree.Len()) {
 		f := QueueFinding{
 			Queue:    q,
-			OnPath:   d.tree.Contains(q, d.ask.Queue),
 			Starving: d.hasE && q == d.starving,
-			Fence:    !required && q == root,
+			onPath:   d.tree.Contains(q, d.ask.Queue),
+			fence:    !required && q == root,
 		}
 		if d.tree.IsLeaf(q) {
 			f.Rule = d.eligible.Leaves[q].Veto.String()
@@ -194,32 +196,21 @@ func (d *decision) findQueues(e *Explanation) {
 	}
 }
 
-// A RelaxationFinding is a rule without which an ask would not be refused, and the decision then.
-type RelaxationFinding struct {
-	Relaxation
-	Key     string  // of the task
-	Outcome Outcome // Fits, Waits or Preempts
-	Place   NodeID  // of the first member
-	Members int     // of a gang, that would have a place; else 0
-	Victims int     // how many
-}
-
 // findRelaxations decides again, each time without one rule that may have
 // stood in the way.
 func (d *decision) findRelaxations(e *Explanation) {
 	var again Decision
-	note := func(key string) {
-		e.Relaxed = append(e.Relaxed, RelaxationFinding{
-			Relaxation: d.without, Key: key,
-			Outcome: again.Outcome, Place: again.Plan.Places[0].Node, Victims: len(again.Plan.Victims),
-		})
+	note := func() {
+		r := d.without
+		r.Outcome, r.Place, r.Victims = again.Outcome, again.Plan.Places[0].Node, len(again.Plan.Victims)
+		e.Relaxed = append(e.Relaxed, r)
 	}
 	for _, r := range d.relaxations(e) {
 		d.without = r
 		d.begin(&again)
 		d.decide(&again)
 		if again.Outcome != Refused {
-			note("")
+			note()
 		}
 	}
 	d.without = Relaxation{}
@@ -237,7 +228,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 			d.gangs.reset(d)
 			if d.decideTask(&again, e, s) {
 				planned[r], d.without = true, r
-				note(d.c.tasks[r.Task].key)
+				note()
 			}
 		}
 	}
@@ -294,11 +285,11 @@ func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
 func (d *decision) mayMatter(rule string, f *QueueFinding) bool {
 	switch rule {
 	case rulebook.RelaxTrigger:
-		return f.OnPath
+		return f.onPath
 	case rulebook.RelaxMax:
-		return f.OnPath && d.tree.Max(f.Queue).Defined&d.wants != 0
+		return f.onPath && d.tree.Max(f.Queue).Defined&d.wants != 0
 	case rulebook.RelaxFence:
-		return f.Fence && f.Queue != queue.Root
+		return f.fence && f.Queue != queue.Root
 	case rulebook.RelaxDisabled:
 		by, disabled := trees.DisabledBy(d.tree, f.Queue)
 		return disabled && by == f.Queue
@@ -311,7 +302,7 @@ func (e *Explanation) taskRelaxations() (all []Relaxation) {
 	for _, x := range rulebook.Relaxations() {
 		for i := range e.Tasks {
 			if t := &e.Tasks[i]; x.Subject == rulebook.OfTask && t.Rule == x.Word {
-				all = append(all, Relaxation{Rule: x.Word, Task: t.Task})
+				all = append(all, Relaxation{Rule: x.Word, Key: t.Key, task: t.Task})
 			}
 		}
 	}
@@ -321,7 +312,7 @@ func (e *Explanation) taskRelaxations() (all []Relaxation) {
 // decideTask decides again with a rule of a single task relaxed, if the
 // ask was refused for lack of candidates, and reports whether there is a plan.
 func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
-	id := d.without.Task
+	id := d.without.task
 	n := d.c.tasks[id].node
 	at := d.siteIfOpen(n)
 	if d.ruleFor(id, &at) != 0 {
@@ -348,13 +339,21 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 	return outcome != Refused
 }
 
-// A Relaxation is one rule, and the queue, node or task that it is about.
+// A Relaxation is a rule without which an ask would not be refused, the queue, node, task or budget that it is
+// about, and the decision then.
 type Relaxation struct {
 	Rule   string // a stable word; see DESIGN.md, Explanations and audits
 	Queue  queue.ID
 	Node   NodeID
-	Task   TaskID
+	Key    string // of the task
 	Budget string
+
+	Outcome Outcome // Fits, Waits or Preempts
+	Place   NodeID  // of the first member
+	Members int     // of a gang, that would have a place; else 0
+	Victims int     // how many
+
+	task TaskID
 }
 
 // The methods below ask whether a rule is relaxed. In a decision the zero
@@ -368,7 +367,7 @@ func (r Relaxation) budget(name string) bool {
 	return r.Rule == rulebook.RelaxBudget && r.Budget == name
 }
 
-func (r Relaxation) task(rule string, id TaskID) bool { return r.Rule == rule && r.Task == id }
+func (r Relaxation) ofTask(rule string, id TaskID) bool { return r.Rule == rule && r.task == id }
 
 // waives reports whether an obstacle at a queue does not count. Without storm freedom
 // nothing is inside the starving queue.
@@ -447,18 +446,18 @@ func (e *Explanation) Describe(c *Cluster) string {
 		if f.Room.Defined != 0 && f.Rule == "" && !f.Starving {
 			room = plain.Line(c.Schema().FormatLimit(f.Room))
 		}
-		queues.row(c.queueName(f.Queue), tasks, candidates, room, f.Describe(c, e))
+		queues.row(c.queueName(f.Queue), tasks, candidates, room, c.queueText(f, e))
 	}
 	queues.writeTo(&b)
 	nodes := table{{"node", "finding"}}
 	for i := range e.Nodes {
-		nodes.row(c.nodeName(e.Nodes[i].Node), e.Nodes[i].Describe(c))
+		nodes.row(c.nodeName(e.Nodes[i].Node), c.nodeText(&e.Nodes[i]))
 	}
 	nodes.writeTo(&b)
 	tasks := table{{"task", "queue", "node", "finding"}}
 	for i := range e.Tasks {
 		f := &e.Tasks[i]
-		tasks.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), f.Describe(c, e))
+		tasks.row(plain.Name(f.Key), c.queueName(f.queue), c.nodeName(f.node), e.taskText(f))
 	}
 	tasks.writeTo(&b)
 	switch {
@@ -496,8 +495,25 @@ func (f *MemberFinding) names(ask *Ask) string {
 	return text
 }
 
-// Describe is as in [Explanation.Describe]; "" for a queue that plays no part.
-func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
+// An explanationSide is what an [Explanation] lends to programs that show it, as lent.To(e).
+//
+//lint:ignore U1000 by lent.To
+type explanationSide = lent.Side[*explaining]
+
+// An explaining is an explanation of which each finding can be read by itself, as in [Explanation.Describe].
+//
+//lint:ignore U1000 by lent.To
+type explaining Explanation
+
+func (*explaining) For(e *Explanation) *explaining { return (*explaining)(e) }
+func (e *explaining) Queue(i int, c *Cluster) string {
+	return c.queueText(&e.Queues[i], (*Explanation)(e))
+}
+func (e *explaining) Node(i int, c *Cluster) string { return c.nodeText(&e.Nodes[i]) }
+func (e *explaining) Task(i int) string             { return (*Explanation)(e).taskText(&e.Tasks[i]) }
+
+// queueText says what a queue is to the ask; "" for one that plays no part.
+func (c *Cluster) queueText(f *QueueFinding, e *Explanation) string {
 	// A queue may be several things at once, and each is said: the asking queue
 	// may be fenced in and lack headroom.
 	var parts []string
@@ -513,10 +529,10 @@ func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
 	sated := r.Reason == rulebook.OverGuarantee && r.Queue == f.Queue
 	part(f.Rule != "" && !asks, ruleText(e, f.Rule, f.Queue))
 	part(asks, "the asking queue")
-	part(f.OnPath && !asks, "on the path")
+	part(f.onPath && !asks, "on the path")
 	part(sated, "has its guarantee")
 	part(f.Starving && !sated, "starving")
-	part(f.Fence && f.Queue != queue.Root, "fenced in")
+	part(f.fence && f.Queue != queue.Root, "fenced in")
 	part(f.Lacks != nil, "lacks headroom "+c.quantities(f.Lacks))
 	for i := range e.Decision.Plan.Ends {
 		end := &e.Decision.Plan.Ends[i]
@@ -542,22 +558,22 @@ func ruleText(e *Explanation, rule string, q queue.ID) string {
 	return rule + ": " + text
 }
 
-// Describe is as in [Explanation.Describe].
-func (f *NodeFinding) Describe(c *Cluster) string {
+// nodeText says what came of a node.
+func (c *Cluster) nodeText(f *NodeFinding) string {
 	text := f.Verdict
-	if more := c.nodeText(f); more != "" {
+	if more := c.moreOfNode(f); more != "" {
 		text += ": " + more
 	}
 	return text
 }
 
-// Describe is as in [Explanation.Describe].
-func (f *TaskFinding) Describe(c *Cluster, e *Explanation) string {
+// taskText says what a task is to the ask.
+func (e *Explanation) taskText(f *TaskFinding) string {
 	switch {
 	case f.Victim:
 		return "victim"
 	case f.Rule != "":
-		return ruleText(e, f.Rule, f.Queue)
+		return ruleText(e, f.Rule, f.queue)
 	}
 	return "candidate"
 }
@@ -571,8 +587,8 @@ func (f *NodeFinding) costText() string {
 	return f.Cost.String()
 }
 
-// nodeText says more of a node than its verdict does.
-func (c *Cluster) nodeText(f *NodeFinding) string {
+// moreOfNode says more of a node than its verdict does.
+func (c *Cluster) moreOfNode(f *NodeFinding) string {
 	short := "has room for it"
 	if !resources.IsZero(f.Short) {
 		short = "short of " + c.quantities(f.Short)
@@ -623,7 +639,7 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 }
 
 // Describe is as in [Explanation.Describe].
-func (f *RelaxationFinding) Describe(c *Cluster) string {
+func (f *Relaxation) Describe(c *Cluster) string {
 	// Every outcome but these two is a place, which needs no victims and no
 	// waiting.
 	how := "at once"

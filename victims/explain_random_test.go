@@ -37,9 +37,9 @@ func propertyRelaxations(t *rapid.T) {
 		}
 		return
 	}
-	found := make(map[victims.Relaxation]victims.RelaxationFinding)
+	found := make(map[victims.Relaxation]victims.Relaxation)
 	for _, f := range e.Relaxed {
-		found[f.Relaxation] = f
+		found[victims.Relaxation{Rule: f.Rule, Queue: f.Queue, Node: f.Node, Key: f.Key, Budget: f.Budget}] = f
 	}
 	for r, changed := range changes(c, cluster) {
 		d, ok := decideIfBuilt(t, changed)
@@ -108,7 +108,7 @@ func changes(c *world.Case, cluster *victims.Cluster) map[victims.Relaxation]*wo
 		s.add(victims.Relaxation{Rule: "unschedulable", Node: id}, func(c *world.Case) { c.World.Nodes[i].Unschedulable = false })
 		s.add(victims.Relaxation{Rule: "reservation", Node: id}, func(c *world.Case) { c.World.Nodes[i].ReservedFor = "" })
 	}
-	s.addTasks(cluster)
+	s.addTasks()
 	return s.all
 }
 
@@ -129,14 +129,13 @@ func (s *changeSet) addQueues(cluster *victims.Cluster) {
 	}
 }
 
-func (s *changeSet) addTasks(cluster *victims.Cluster) {
+func (s *changeSet) addTasks() {
 	for i, task := range s.of.World.Tasks {
-		id, _ := cluster.Lookup(task.Key)
-		s.add(victims.Relaxation{Rule: "same-application", Task: id}, func(c *world.Case) { c.World.Tasks[i].Application = "app-other" })
-		s.add(victims.Relaxation{Rule: "required-node", Task: id}, func(c *world.Case) { c.World.Tasks[i].RequiredNode = false })
-		s.add(victims.Relaxation{Rule: "exempt", Task: id}, func(c *world.Case) { delete(c.Options.Exempt, task.Key) })
+		s.add(victims.Relaxation{Rule: "same-application", Key: task.Key}, func(c *world.Case) { c.World.Tasks[i].Application = "app-other" })
+		s.add(victims.Relaxation{Rule: "required-node", Key: task.Key}, func(c *world.Case) { c.World.Tasks[i].RequiredNode = false })
+		s.add(victims.Relaxation{Rule: "exempt", Key: task.Key}, func(c *world.Case) { delete(c.Options.Exempt, task.Key) })
 		if canBeLowered(s.of, &s.of.World.Tasks[i]) {
-			s.add(victims.Relaxation{Rule: "priority", Task: id}, func(c *world.Case) { c.World.Tasks[i].Priority = math.MinInt32 })
+			s.add(victims.Relaxation{Rule: "priority", Key: task.Key}, func(c *world.Case) { c.World.Tasks[i].Priority = math.MinInt32 })
 		}
 	}
 }
@@ -260,7 +259,7 @@ func propertyExplainAgrees(t *rapid.T) {
 	counts := make(map[string]int)
 	for i, f := range e.Tasks {
 		counts[f.Rule]++
-		if task := cluster.Task(f.Task); task.Key != f.Key || task.Queue != f.Queue || task.Node != f.Node {
+		if task := cluster.Task(f.Task); task.Key != f.Key {
 			t.Fatalf("%+v is about %v", f, task)
 		}
 		if i > 0 && e.Tasks[i-1].Key >= f.Key {

@@ -39,7 +39,7 @@ func (f *fixture) relaxed(e *victims.Explanation) []string {
 		case "unschedulable", "reservation":
 			about = " " + f.c.Node(r.Node).Name
 		case "same-application", "priority", "exempt", "required-node":
-			about = " " + f.c.Task(r.Task).Key
+			about = " " + r.Key
 		}
 		lines = append(lines, fmt.Sprintf("%v%s: %v %s %d", r.Rule, about, r.Outcome, f.c.Node(r.Place).Name, r.Victims))
 	}
@@ -331,7 +331,7 @@ func TestExplain_RequiredNode(t *testing.T) {
 				require.Equal(t, victims.Preempts, e.Decision.Outcome)
 			}
 			for _, q := range e.Queues {
-				require.False(t, q.Starving || q.Fence || q.Rule != "" || q.Room.Defined != 0, "%+v", q)
+				require.False(t, q.Starving || q.Rule != "" || q.Room.Defined != 0, "%+v", q)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/invalid"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -95,15 +96,15 @@ func TestExplain_Tasks(t *testing.T) {
 	require.Equal(t, []string{"n1 lacks short 37 lacks 11", "n2 unschedulable short 40 lacks 40"}, f.nodeLines(e))
 
 	type row struct {
-		path                    string
-		onPath, starving, fence bool
-		rule                    string
-		room                    int64 // -1 where there is no guarantee
-		tasks, candidates       int
+		path, said        string
+		starving          bool
+		rule              string
+		room              int64 // -1 where there is no guarantee
+		tasks, candidates int
 	}
 	var got []row
-	for _, q := range e.Queues {
-		r := row{f.c.Tree().Path(q.Queue), q.OnPath, q.Starving, q.Fence, q.Rule, -1, q.Tasks, q.Candidates}
+	for i, q := range e.Queues {
+		r := row{f.c.Tree().Path(q.Queue), lent.To(e).Queue(i, f.c), q.Starving, q.Rule, -1, q.Tasks, q.Candidates}
 		if v, ok := q.Room.Bound(0); ok {
 			r.room = v
 		}
@@ -111,15 +112,15 @@ func TestExplain_Tasks(t *testing.T) {
 		got = append(got, r)
 	}
 	require.Equal(t, []row{
-		{"root", true, false, false, "", -1, 0, 0},
-		{"root.out", false, false, false, "fence", -1, 4, 0},
-		{"root.in", true, false, true, "", -1, 0, 0},
-		{"root.in.off", false, false, false, "disabled", -1, 1, 0},
-		{"root.in.open", false, false, false, "", -1, 4, 1},
-		{"root.in.poor", false, false, false, "", 0, 2, 0},
-		{"root.in.hungry", true, true, false, "", 40, 0, 0},
-		{"root.in.hungry.asking", true, false, false, "fence", -1, 1, 0},
-		{"root.in.hungry.sibling", false, false, false, "inside", -1, 1, 0},
+		{"root", "on the path", false, "", -1, 0, 0},
+		{"root.out", "fence: beyond the fence", false, "fence", -1, 4, 0},
+		{"root.in", "on the path, fenced in", false, "", -1, 0, 0},
+		{"root.in.off", "disabled: where preemption is disabled", false, "disabled", -1, 1, 0},
+		{"root.in.open", "", false, "", -1, 4, 1},
+		{"root.in.poor", "", false, "", 0, 2, 0},
+		{"root.in.hungry", "on the path, starving", true, "", 40, 0, 0},
+		{"root.in.hungry.asking", "the asking queue", false, "fence", -1, 1, 0},
+		{"root.in.hungry.sibling", "inside the starving queue", false, "inside", -1, 1, 0},
 	}, got)
 
 	// With less to ask for there is a plan, and the candidate is a victim.

@@ -27,9 +27,9 @@ func (d *decision) stateTasks(p *least.Problem, s *site, ids []TaskID) {
 		d.gangs.meetAll(d.c.nodes[s.node].tasks)
 	}
 	relaxed := d.without.Rule == rulebook.RelaxRequiredNode // a digest knows no such task
-	if relaxed && d.c.tasks[d.without.Task].node == s.node {
+	if relaxed && d.c.tasks[d.without.task].node == s.node {
 		x := &d.problem
-		x.picked = append(append(x.picked[:0], ids...), d.without.Task)
+		x.picked = append(append(x.picked[:0], ids...), d.without.task)
 		ids = x.picked
 	}
 	d.trial.pay(gatherWork / 4 * int64(len(ids)))

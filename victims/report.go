@@ -312,7 +312,7 @@ type taskReport struct {
 	Victim bool   `json:"victim,omitempty"`
 }
 
-// A relaxationReport is a [RelaxationFinding] for machines. Text says it for
+// A relaxationReport is a [Relaxation] for machines. Text says it for
 // people.
 type relaxationReport struct {
 	Rule    string `json:"rule"`
@@ -334,7 +334,7 @@ func (e *Explanation) Report(c *Cluster) any {
 	for i := range e.Queues {
 		f := &e.Queues[i]
 		r.Queues = append(r.Queues, queueReport{
-			Queue: c.tree.Path(f.Queue), OnPath: f.OnPath, Starving: f.Starving, Fence: f.Fence, Rule: f.Rule,
+			Queue: c.tree.Path(f.Queue), OnPath: f.onPath, Starving: f.Starving, Fence: f.fence, Rule: f.Rule,
 			Room: vectors.Bounds(s, f.Room), Lacks: vectors.Quantities(s, f.Lacks), Tasks: f.Tasks, Candidates: f.Candidates,
 		})
 	}
@@ -347,7 +347,7 @@ func (e *Explanation) Report(c *Cluster) any {
 	}
 	for _, f := range e.Tasks {
 		r.Tasks = append(r.Tasks, taskReport{
-			Key: f.Key, Queue: c.tree.Path(f.Queue), Node: c.nodes[f.Node].name, Rule: f.Rule, Victim: f.Victim,
+			Key: f.Key, Queue: c.tree.Path(f.queue), Node: c.nodes[f.node].name, Rule: f.Rule, Victim: f.Victim,
 		})
 	}
 	for i := range e.Relaxed {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -46,24 +47,23 @@ func (d *drawing) askFindings(e *victims.Explanation) findings {
 	f := newFindings()
 	for i := range e.Queues {
 		q := e.Queues[i].Queue
-		if f.queues[q] = e.Queues[i].Describe(d.cluster, e); f.queues[q] == "" {
+		if f.queues[q] = lent.To(e).Queue(i, d.cluster); f.queues[q] == "" {
 			f.queues[q] = d.roleOf(q, "asking")
 		}
 	}
 	for i := range e.Nodes {
-		f.nodes[e.Nodes[i].Node] = e.Nodes[i].Describe(d.cluster)
+		f.nodes[e.Nodes[i].Node] = lent.To(e).Node(i, d.cluster)
 	}
 	for i := range e.Tasks {
-		f.tasks[e.Tasks[i].Key] = d.taskForAsk(e, &e.Tasks[i])
+		f.tasks[e.Tasks[i].Key] = d.taskForAsk(e, i)
 	}
 	return f
 }
 
 // taskForAsk says what a task is to an ask, and of a victim and a candidate what
 // follows.
-func (d *drawing) taskForAsk(e *victims.Explanation, t *victims.TaskFinding) string {
-	text := t.Describe(d.cluster, e)
-	plan := &e.Decision.Plan
+func (d *drawing) taskForAsk(e *victims.Explanation, at int) string {
+	t, text, plan := &e.Tasks[at], lent.To(e).Task(at), &e.Decision.Plan
 	switch i := slices.IndexFunc(plan.Victims, func(v victims.Victim) bool { return v.Key == t.Key }); {
 	case i >= 0 && plan.Victims[i].Purpose() != "":
 		return text + ": makes room " + plan.Victims[i].Purpose()
@@ -96,7 +96,7 @@ func relaxLooks(d *drawing, request int, e *victims.Explanation) (all []relaxLoo
 const lowest = "-2000000000"
 
 // relax returns the change of the document that takes a rule out of the way.
-func (d *drawing) relax(request int, f *victims.RelaxationFinding) *change {
+func (d *drawing) relax(request int, f *victims.Relaxation) *change {
 	queueAt := func(names ...any) []any { return append(d.placeOfQueue(f.Queue), names...) }
 	switch f.Rule {
 	case "may-not-preempt":
