@@ -211,8 +211,11 @@ func (d *decision) decide(dst *victims.Decision) {
 		r := &dst.Refusal
 		r.Reason, lent.To(r).DomainFull, r.Queue, r.Type, r.Also = rulebook.NoDomain, true, 0, 0, ""
 	}
-	if dst.Outcome == victims.Refused && d.pack.cut {
-		dst.Refusal.Proven = false
+	if r := &dst.Refusal; dst.Outcome == victims.Refused && (d.pack.cut || d.effort.Stopped) {
+		r.Proven = false
+		if d.effort.Stopped {
+			r.RetryAt = time.Time{}
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ func (d *decision) unplanned(dst *victims.Decision, s stage) {
 	if !counted {
 		if own && d.rules.timed.Any() {
 			d.effort.eager = true
-			r.RetryAt = d.retryAt(withOwnLeaf)
+			r.RetryAt = d.retryAt(withOwnLeaf, r.Proven)
 		}
 		return
 	}
@@ -79,7 +79,7 @@ func (d *decision) unplanned(dst *victims.Decision, s stage) {
 	// What follows searches again, for other moments, and overwrites the case. So all that
 	// is said of the case itself comes before.
 	d.effort.eager = true // from here on any plan will do
-	r.RetryAt = d.retryAt(last)
+	r.RetryAt = d.retryAt(last, r.Proven)
 	d.rules.timed.Horizon, d.rules.stage = d.now, s
 }
 
@@ -99,9 +99,10 @@ func (d *decision) lackQuota(r *victims.Refusal) {
 	}
 }
 
-// retryAt returns the first instant at which, all else equal, there is a plan
-// because rules have ended; zero if there is none.
-func (d *decision) retryAt(s stage) time.Time {
+// retryAt returns the first instant at which, all else equal, there is a plan because rules have ended; zero if
+// there is none. If it is certain that there is none now, one for which too few steps were left counts as if it
+// had one: there is none before what it returns.
+func (d *decision) retryAt(s stage, certain bool) time.Time {
 	if !d.rules.timed.Any() || d.p.hasty {
 		return time.Time{}
 	}
@@ -119,8 +120,11 @@ func (d *decision) retryAt(s stage) time.Time {
 	}
 	// The more rules have ended the more tasks may go, so this is monotone.
 	first := eligible.FirstEnd(d.ends, func(end time.Time) bool {
-		d.rules.timed.Horizon = end
-		return !d.effort.exhausted() && d.plans(len(d.unplaced))
+		d.rules.timed.Horizon, d.effort.found, d.best.proven = end, false, true
+		if d.effort.exhausted() {
+			return certain
+		}
+		return d.plans(len(d.unplaced)) || certain && !d.best.proven && d.effort.Over()
 	})
 	if d.effort.Stopped {
 		return time.Time{}

@@ -92,3 +92,32 @@ func TestRefusal_Breaches(t *testing.T) {
 		"non-preemptible-min: root.p: gpu: 0 used and 1 asked for are above 0 by 1",
 	}, got)
 }
+
+// With few steps, and however early it is stopped: there is no plan before RetryAt, unless the refusal says that
+// it is not certain.
+func TestRefusal_RetryAtInHaste(t *testing.T) {
+	w := build(t, "queue a g=9\nqueue b\nnode n1 8\ntask v b n1 4 until=10m\ntask w b n1 4 until=20m\njob a 1,1")
+	p := w.planner()
+	p.ByPriority, p.Admit = false, nil
+	var d victims.Decision
+	for _, steps := range []int64{1, 100, 1 << 20, 0} {
+		p.Steps = steps
+		require.NoError(t, p.Decide(&d, &w.job, noon))
+		require.True(t, d.Refusal.Proven)
+		require.Equal(t, noon.Add(10*time.Minute), d.Refusal.RetryAt, "%d steps", steps)
+	}
+	stopped := 0
+	for at := range 30 {
+		polls := 0
+		p.Stop = func() bool { polls++; return polls > at }
+		require.NoError(t, p.Decide(&d, &w.job, noon))
+		if polls > at {
+			stopped++
+			require.False(t, d.Refusal.Proven)
+			require.Zero(t, d.Refusal.RetryAt)
+		} else {
+			require.Equal(t, noon.Add(10*time.Minute), d.Refusal.RetryAt)
+		}
+	}
+	require.Positive(t, stopped)
+}

@@ -130,6 +130,7 @@ func (j *joiner) refusal(r *refusedAsk) (d victims.Decision) {
 	}
 	lent.To(&d).Begin(ask, j.p.Cluster, j.now)
 	d.Outcome, d.Refusal, d.Plan.Version = victims.Refused, r.refusal, victims.Version{}
+	lent.To(&d).HelpTime() // what others have shown counts for its proof, too
 	return d
 }
 

@@ -217,10 +217,13 @@ func (j *joiner) fitting(parts []jointPart) jointPart {
 	all.asks, all.SharedBy, all.Plan.Places, all.Plan.Proof = j.part, j.sharedBy(j.part), nil, victims.ProofLevels
 	all.Plan.Ask = j.job
 	all.Plan.Ask.Members = slices.Clone(j.job.Members)
+	first := 0
 	for i := range parts {
-		at := parts[i].Plan.Places[0]
-		at.Member = i
-		all.Plan.Places = append(all.Plan.Places, at)
+		for _, at := range parts[i].Plan.Places {
+			at.Member += first
+			all.Plan.Places = append(all.Plan.Places, at)
+		}
+		first += len(parts[i].asks)
 	}
 	return all
 }
@@ -486,11 +489,13 @@ func (j *joiner) refusedAlike(from, ask int) int {
 	return -1
 }
 
-// alike reports whether all is the same that matters of two asks that may share a plan.
+// alike reports whether all is the same that matters of two asks that may share a plan: functions that see the
+// ask may tell any two apart.
 func (j *joiner) alike(one, ask int) bool {
 	a, b := &j.asks[ask], &j.asks[one]
 	return resources.Equal(a.Size, b.Size) && a.Class == b.Class &&
 		a.PendingSince.Equal(b.PendingSince) && a.LastAttempt.Equal(b.LastAttempt) &&
+		j.p.Exempt == nil && j.p.Predicate == nil && j.p.Blockers == nil &&
 		!slices.Contains(j.reserved, a.Key)
 }
 

@@ -282,6 +282,38 @@ func TestTogether_RefusedAlikeBefore(t *testing.T) {
 	require.Equal(t, []string{"j0 refused 0", "j1 plan 1", "j2 plan 1"}, said)
 }
 
+// Functions see which ask it is: what they keep one from says nothing of another that is alike.
+func TestTogether_RefusedAlikeByFunctions(t *testing.T) {
+	for _, test := range []struct {
+		say  string
+		want string
+		set  func(*jobs.Planner, victims.TaskID)
+	}{
+		{"blockers", "plan j1@n1 -v; j0: no-victims", func(p *jobs.Planner, kept victims.TaskID) {
+			p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+				if q.Member.Key == "j0" {
+					dst = append(dst, kept)
+				}
+				return dst
+			}
+		}},
+		{"exempt", "plan j1@n1 -v; j0: no-victims", func(p *jobs.Planner, _ victims.TaskID) {
+			p.Exempt = func(q *victims.Question) (time.Time, bool) { return time.Time{}, q.Member.Key == "j0" }
+		}},
+		{"predicate", "plan j1@n1 -v; j0: predicate", func(p *jobs.Planner, _ victims.TaskID) {
+			p.Predicate = func(q *victims.Question) bool { return q.Member.Key != "j0" }
+		}},
+	} {
+		w := build(t, "queue a\nqueue b g=100\nqueue c policy=disabled\nnode n1 4\ntask v a n1 2\ntask kept c n1 2\njob b 2,2")
+		kept, _ := w.cluster.Lookup("kept")
+		p := w.entitled()
+		test.set(p, kept)
+		var j joint
+		require.NoError(t, decideAll(p, &j, w.asks(), noon))
+		require.Equal(t, test.want, tellJoint(&j), test.say)
+	}
+}
+
 // An ask that holds a grant is refused, wherever it stands, and the others go on.
 func TestTogether_Held(t *testing.T) {
 	for held, want := range []string{
@@ -389,4 +421,14 @@ func TestApplyAll(t *testing.T) {
 		_, waits := w.cluster.LookupGrant(key)
 		require.True(t, waits, key)
 	}
+}
+
+// Whoever fits is told in one plan, also if some of them have their places together only.
+func TestTogether_FitsTogether(t *testing.T) {
+	w := build(t, "queue b\nnode n1 4\nnode n2 2\nnode n3 2\njob b 2,4,2")
+	p := w.entitled()
+	p.Admit = nil // then one may follow others
+	var j joint
+	require.NoError(t, decideAll(p, &j, w.asks(), noon))
+	require.Equal(t, "fits j0@n2 j1@n1 j2@n3", tellJoint(&j))
 }

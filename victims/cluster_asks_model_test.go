@@ -76,8 +76,10 @@ func (m *clusterModel) held(ask string) askPicture {
 	p := askPicture{ask: ask, since: m.asks[ask].since, ready: m.ready(ask)}
 	for _, i := range m.of(ask) {
 		p.places = append(p.places, m.grants[i].key)
-		if mover := m.grants[i].mover; m.runs(mover) {
+		if mover := m.grants[i].mover; m.runs(mover) && m.tasks[mover].State.leaving() {
 			p.leaving = append(p.leaving, mover)
+		} else if m.runs(mover) {
+			p.returned = append(p.returned, mover)
 		}
 		for key, t := range m.tasks {
 			if m.grants[i].wait == 0 && !p.ready && t.State.leaving() && t.node == m.tasks[m.grants[i].key].node && m.short(m.tasks[m.grants[i].key], t) {

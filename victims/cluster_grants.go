@@ -28,7 +28,7 @@ type Grant struct {
 	// Leaving are the keys of what it waits for, sorted: victims of its plan that have not gone, of a mover its
 	// old key; and if its plan had no victims, until it is Ready, what leaves those of its nodes that are short.
 	Leaving []string
-	// Returned are victims of its plan that run on: it may never be Ready.
+	// Returned are victims of its plan, or who moves there, that run on: it may never be Ready.
 	Returned []string
 	Ready    bool // Start would succeed now
 }
@@ -41,6 +41,13 @@ func (c *Cluster) Grant(ask string) (Grant, bool) {
 	}
 	a := &c.asks[row]
 	g := Grant{Ask: ask, Ready: c.hindrance(row).kind == ready}
+	waitsFor := func(id TaskID) {
+		if r := &c.tasks[id]; r.state.leaving() {
+			g.Leaving = append(g.Leaving, r.key)
+		} else {
+			g.Returned = append(g.Returned, r.key)
+		}
+	}
 	if a.dated {
 		g.Since = time.Unix(0, a.since).UTC()
 	}
@@ -48,7 +55,7 @@ func (c *Cluster) Grant(ask string) (Grant, bool) {
 		held := c.numbered(number)
 		g.Places = append(g.Places, held.task)
 		if id, there := c.Lookup(held.mover); there {
-			g.Leaving = append(g.Leaving, c.tasks[id].key)
+			waitsFor(id)
 		}
 		for id := range c.TasksOn(c.tasks[held.task].node) {
 			if held.wait == 0 && !g.Ready && c.tasks[id].state.leaving() && c.isShortOf(held.task, id) {
@@ -57,11 +64,7 @@ func (c *Cluster) Grant(ask string) (Grant, bool) {
 		}
 	}
 	for v := range c.victimsOf(row) {
-		if r := &c.tasks[v.task]; r.state.leaving() {
-			g.Leaving = append(g.Leaving, r.key)
-		} else {
-			g.Returned = append(g.Returned, r.key)
-		}
+		waitsFor(v.task)
 	}
 	slices.Sort(g.Leaving)
 	g.Leaving = slices.Compact(g.Leaving)

@@ -38,8 +38,10 @@ type Help struct {
 	noted       noted      // see Worth
 }
 
-// helpTime notes whether time alone would help.
-func (r *Refusal) helpTime() { r.Help.time = !r.RetryAt.IsZero() || !r.Proven }
+// helpTime notes whether time alone would help, and when. Whoever changes RetryAt or Proven later notes it anew.
+func (r *Refusal) helpTime() {
+	r.Help.time, r.Help.noted.RetryAt = !r.RetryAt.IsZero() || !r.Proven, r.RetryAt
+}
 
 // helpLess notes that less usage of a queue would help.
 func (h *Help) helpLess(q queue.ID) {

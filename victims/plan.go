@@ -199,9 +199,10 @@ func (d *decision) addVictim(p *Plan, s *site, id TaskID) {
 	}
 }
 
-// retryAt returns the first instant at which, all else equal, the decision is
-// a plan because rules have ended; zero if there is none.
-func (d *decision) retryAt(stages []stage) time.Time {
+// retryAt returns the first instant at which, all else equal, the decision is a plan because rules have ended;
+// zero if there is none. If it is certain that there is none now, one for which too few steps were left counts
+// as if it had one: there is none before what it returns.
+func (d *decision) retryAt(stages []stage, certain bool) time.Time {
 	ends := d.scratch.ends[:0]
 	for _, s := range stages {
 		if d.prepare(s) {
@@ -213,7 +214,7 @@ func (d *decision) retryAt(stages []stage) time.Time {
 		for _, s := range stages {
 			if d.prepare(s) {
 				d.eligible.timed.Horizon = end
-				if d.choose() {
+				if d.choose() || certain && !d.search.Shown && d.trial.meter.Over() {
 					return true
 				}
 			}

@@ -93,7 +93,7 @@ func (d *decision) unplanned(dst *Decision, told stage) {
 	if own {
 		stages = append(stages, withOwnLeaf)
 	}
-	r.RetryAt = d.retryAt(stages)
+	r.RetryAt = d.retryAt(stages, r.Proven)
 }
 
 // others reports whether the ask's own leaf, or branch, has tasks that are not of its

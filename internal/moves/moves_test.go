@@ -101,6 +101,49 @@ func TestDecide_Help(t *testing.T) {
 	require.Equal(t, victims.Preempts, d.Outcome)
 }
 
+// A task that may not move yet may move later, and so may one that no node takes yet: RetryAt says when.
+func TestDecide_RetryAt(t *testing.T) {
+	end := world.Epoch.Add(10 * time.Minute)
+	for name, set := range map[string]func(c *victims.Cluster, o *victims.Options){
+		"refused": func(c *victims.Cluster, _ *victims.Options) {
+			for _, key := range []string{"b1", "b2"} {
+				_, err := c.Refuse(key, end)
+				require.NoError(t, err)
+			}
+		},
+		"exempt": func(_ *victims.Cluster, o *victims.Options) {
+			o.Exempt = func(q *victims.Question) (time.Time, bool) { return end, q.Now.Before(end) }
+		},
+		"filter": func(c *victims.Cluster, o *victims.Options) {
+			o.Filter = func(q *victims.Question) bool {
+				q.Until = end
+				return q.Ask.Key == "a1" || !q.Now.Before(end)
+			}
+		},
+		"filter of who asks": func(c *victims.Cluster, o *victims.Options) {
+			o.Filter = func(q *victims.Question) bool {
+				q.Until = end
+				return q.Ask.Key != "a1" || !q.Now.Before(end)
+			}
+		},
+	} {
+		c, ask := fragments(t, 8, 0)
+		world.LetMove(c, 0, nil)
+		var o victims.Options
+		set(c, &o)
+		p := planned(c, o)
+		var d victims.Decision
+		require.NoError(t, p.Decide(&d, &ask, world.Epoch))
+		require.Equal(t, victims.Refused, d.Outcome, name)
+		require.True(t, d.Refusal.Proven, name)
+		require.Equal(t, end, d.Refusal.RetryAt, name)
+		require.False(t, d.Refusal.Help.Worth(c, end.Add(-1)), name)
+		require.True(t, d.Refusal.Help.Worth(c, end), name)
+		require.NoError(t, p.Decide(&d, &ask, end))
+		require.Len(t, d.Plan.Moves, 1, name)
+	}
+}
+
 // said tells who moves.
 func said(d *victims.Decision) (s string) {
 	for i := range d.Plan.Moves {

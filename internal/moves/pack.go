@@ -176,7 +176,7 @@ func (s *Search) asks(v *victims.Move) func(n victims.NodeID) bool {
 	q := ask.Question(s.c, s.Now)
 	return func(n victims.NodeID) bool {
 		q.Node = n
-		return (s.Filter == nil || s.Filter(q)) && (s.Blockers == nil || len(s.Blockers(nil, q)) == 0)
+		return s.passes(q) && (s.Blockers == nil || len(s.Blockers(nil, q)) == 0)
 	}
 }
 

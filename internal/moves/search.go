@@ -99,9 +99,11 @@ type Search struct {
 	ids      []victims.TaskID // of units
 	units    map[victims.NodeID]listing
 	gangs    map[string]*gang
-	parts    int64 // of the budget; one is for the member at hand
-	looked   int   // tasks of the last node that was to be cleared
-	movers   int   // units on the nodes that were to be cleared
+	parts    int64       // of the budget; one is for the member at hand
+	looked   int         // tasks of the last node that was to be cleared
+	movers   int         // units on the nodes that were to be cleared
+	until    time.Time   // the first end of what the filter refuses; zero: never
+	ends     []time.Time // of other rules
 	entitled bool
 	proven   bool
 }
@@ -110,7 +112,7 @@ type Search struct {
 // and of those the one with the cheapest moves that is found. What was not searched to its end
 // is not proven.
 func (s *Search) Improve(d *victims.Decision, x Case) error {
-	s.Case, s.c, s.best, s.moves, s.cost = x, x.Cluster, d, nil, cost.Total{}
+	s.Case, s.c, s.best, s.moves, s.cost, s.until = x, x.Cluster, d, nil, cost.Total{}, time.Time{}
 	s.listMembers()
 	spent := d.Plan.Steps
 	if s.entitled = s.isEntitled(); !opens(d) || !s.entitled && s.Moves != victims.MovesAny {
@@ -131,7 +133,12 @@ func (s *Search) tell(steps int64) {
 	d := s.best
 	s.proven = s.proven && !s.meter.Over()
 	if d.Outcome == victims.Refused {
-		d.Plan.Steps, d.Refusal.Proven = steps, d.Refusal.Proven && s.proven
+		r := &d.Refusal
+		d.Plan.Steps, r.Proven = steps, r.Proven && s.proven
+		if r.Proven {
+			r.RetryAt = eligible.Sooner(eligible.Sooner(r.RetryAt, s.until, s.Now), s.firstEnd(), s.Now)
+		}
+		lent.To(d).HelpTime()
 		lent.To(d).Anything(s.c)
 		return
 	}
@@ -293,7 +300,16 @@ func (s *Search) takes(n victims.NodeID, m *victims.Member) bool {
 	}
 	q := *s.asked
 	q.Member, q.Node = m, n
-	return s.Filter == nil || s.Filter(&q)
+	return s.passes(&q)
+}
+
+// passes asks the filter, and notes when what it refuses may end.
+func (s *Search) passes(q *victims.Question) bool {
+	if q.Until = (time.Time{}); s.Filter == nil || s.Filter(q) {
+		return true
+	}
+	s.until = eligible.Sooner(s.until, q.Until, s.Now)
+	return false
 }
 
 // lack returns what a member lacks on a node, until the next call; nil if nothing.

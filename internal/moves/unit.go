@@ -34,13 +34,33 @@ func (s *Search) movable(id victims.TaskID, t *victims.Task) bool {
 	if s.rules.Veto(&traits) != 0 || s.overMax(t) {
 		return false
 	}
-	return s.timed.Keeps(eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.RefusedUntil}) == 0
+	return s.timed.Keeps(stay(id, t)) == 0
+}
+
+// stay returns what rules that end by themselves ask of a task.
+func stay(id victims.TaskID, t *victims.Task) eligible.Stay {
+	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.RefusedUntil}
 }
 
 // Exempts asks the caller; see [eligible.Exempter].
 func (s *Search) Exempts(task int32) (until time.Time, exempt bool) {
 	s.asked.Task = victims.TaskID(task)
 	return s.Exempt(s.asked)
+}
+
+// firstEnd returns the first instant from which a task may go, or move, that may not now; zero: never. What
+// ends there may not be enough.
+func (s *Search) firstEnd() (first time.Time) {
+	s.ends = s.ends[:0]
+	for id := range s.c.Tasks() {
+		if t := s.c.TaskView(id); t.State == victims.Running {
+			s.ends = s.timed.AppendEnd(s.ends, stay(id, &t))
+		}
+	}
+	for _, end := range s.ends {
+		first = eligible.Sooner(first, end, s.Now)
+	}
+	return first
 }
 
 // overMax reports whether a queue above a task is over its max, in a type of the task: it

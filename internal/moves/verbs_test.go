@@ -50,6 +50,11 @@ func TestVerbs_Moves(t *testing.T) {
 				}
 				g, _ := c.Grant("ask")
 				require.Equal(t, 1, len(g.Places))
+				if id, there := c.Lookup("mover"); there && c.State(id) == victims.Running {
+					place, _ := c.Grant("mover+")
+					require.Empty(t, place.Leaving)
+					require.Equal(t, []string{"mover"}, place.Returned)
+				}
 				require.NoError(t, test.end(c))
 				_, held := c.Grant("ask")
 				require.False(t, held)
