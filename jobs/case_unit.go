@@ -67,23 +67,13 @@ func gradeOf(c *candidate) grade {
 	}
 }
 
-// A scope says which tasks are looked at as candidates.
+// A scope says which tasks are looked at as candidates: all, or those listed, in the order of
+// leaves. Of a gang all members are looked at or none, for one that may not go keeps its gang
+// from going as a whole.
 type scope struct {
 	all   bool
-	nodes []bool // by node: its tasks are
-	tasks []bool // by task; may end early
-	// All members of these gangs are, for one that may not go keeps its gang from going as a
-	// whole. No member of another gang is, unless all tasks are.
+	tasks []victims.TaskID // may be used even if not all are looked at
 	gangs map[string]bool
-}
-
-// has reports whether a task that is in no gang is looked at.
-func (s *scope) has(c *victims.Cluster, id victims.TaskID) bool {
-	if s.all || int(id) < len(s.tasks) && s.tasks[id] {
-		return true
-	}
-	n := c.NodeOf(id)
-	return int(n) < len(s.nodes) && s.nodes[n]
 }
 
 // What it costs in steps to look at a task, and to have it as a candidate.
@@ -98,54 +88,52 @@ func (c *jobCase) gatherCandidates(s scope) bool {
 		c.gangOf = make(map[string]int32)
 	}
 	clear(c.gangOf)
+	c.budgets.begin(c)
+	whole := true
 	if s.all {
 		c.cands, c.grades = slices.Grow(c.cands, c.c.TaskLen()), slices.Grow(c.grades, c.c.TaskLen())
-	}
-	c.budgets.begin(c)
-	c.gatherIn(s)
-	whole := !s.ends() || !c.stopped()
-	if !whole {
-		c.cands, c.grades, c.gangs = c.cands[:0], c.grades[:0], c.gangs[:0]
+		if whole = c.gatherAll(); !whole {
+			c.cands, c.grades, c.gangs = c.cands[:0], c.grades[:0], c.gangs[:0]
+		}
+	} else {
+		for _, id := range s.tasks {
+			if t := c.c.TaskView(id); s.gangs[t.Job] || c.c.MinMembers(t.Job) == 0 {
+				c.consider(id, &t)
+			}
+		}
 	}
 	c.settleGangs()
 	c.buildUnits()
 	return whole
 }
 
-// ends reports whether a scope is so large that the caller may end its gathering.
-func (s *scope) ends() bool { return s.all || s.nodes != nil }
-
-// gatherIn collects the candidates in a scope.
-func (c *jobCase) gatherIn(s scope) {
+// gatherAll collects the candidates of all tasks, and reports whether it was not ended early.
+func (c *jobCase) gatherAll() bool {
 	for w := range c.tree.Leaves(0) {
 		for id := range c.c.TasksIn(w) {
-			c.pay(lookWork)
-			in := s.has(c.c, id)
-			if !in && len(s.gangs) == 0 {
-				continue
-			}
-			t, g := c.c.TaskView(id), int32(-1)
-			switch {
-			case s.all || s.gangs[t.Job]:
-				// A member counts for its job whether it is a candidate or not: one that
-				// may not go keeps the job from going as a whole.
-				g = c.noteMember(&t)
-			case !in || c.c.MinMembers(t.Job) > 0:
-				continue
-			}
-			if t.State == victims.Granted || c.rules.rule(id, &t) != 0 {
-				continue
-			}
-			if g >= 0 {
-				c.gangs[g].eligible++
-			}
-			c.pay(candidateWork)
-			c.addCandidate(id, &t, g)
+			t := c.c.TaskView(id)
+			c.consider(id, &t)
 		}
-		if c.stopped() && s.ends() {
-			return
+		if c.stopped() {
+			return false
 		}
 	}
+	return true
+}
+
+// consider adds a task if it is a candidate. A member counts for its job whether it is one or not:
+// one that may not go keeps the job from going as a whole.
+func (c *jobCase) consider(id victims.TaskID, t *victims.Task) {
+	c.pay(lookWork)
+	g := c.noteMember(t)
+	if t.State == victims.Granted || c.rules.rule(id, t) != 0 {
+		return
+	}
+	if g >= 0 {
+		c.gangs[g].eligible++
+	}
+	c.pay(candidateWork)
+	c.addCandidate(id, t, g)
 }
 
 // addCandidate adds a task of a gang, or of none.

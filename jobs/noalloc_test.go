@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -53,4 +54,16 @@ func TestNoAllocs(t *testing.T) {
 			require.Zero(t, got)
 		})
 	}
+}
+
+// Nor do members who are asked among a few nodes.
+func TestNoAllocs_Shortlist(t *testing.T) {
+	x := newHardJob(workload.Hard{Nodes: 100, Tasks: 10, Types: 2, Shapes: 12, Seed: 1}, 2, 4)
+	x.planner.SetQuick(true)
+	var d victims.Decision
+	decide := func() { require.NoError(t, x.planner.Decide(&d, &x.job, workload.Now)) }
+	decide()
+	require.Equal(t, victims.Preempts, d.Outcome)
+	require.True(t, x.planner.Shortlisted())
+	require.Zero(t, testing.AllocsPerRun(20, decide))
 }

@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -42,7 +44,11 @@ type turns struct {
 	units  []int32                                                    // that go
 	whole  []bool                                                     // by gang: it goes as a whole
 	marked []bool                                                     // by task: it goes
-	near   []bool                                                     // by node
+	near   []victims.NodeID                                           // where members may cost least, or none; see shortlist
+	others []victims.Cost                                             // by kind: what one costs elsewhere at least
+	list   []victims.TaskID                                           // scratch of around
+	one    victims.Ask                                                // scratch of shortlist
+	size   resources.Vector                                           // likewise
 	jobs   map[string]bool                                            // of victims
 }
 
@@ -98,6 +104,7 @@ func (d *decision) inTurn() bool {
 		found = d.takeOver(d.p.asked)
 	} else {
 		x.begin(d)
+		d.shortlist()
 		found = d.askOrders()
 	}
 	// Each of them keeps the cap on victims, and all of them might not.
@@ -194,7 +201,7 @@ func (d *decision) askAll(share int64) bool {
 		if x.asks.Steps = 0; d.p.Steps > 0 {
 			x.asks.Steps = max(d.effort.Left/share, 1)
 		}
-		steps, err := x.asks.ask(a, &x.members[m], d.now)
+		steps, err := d.askOne(m)
 		x.failed = m
 		if err != nil {
 			a.Refusal.Proven = false
@@ -220,6 +227,37 @@ func (d *decision) askAll(share int64) bool {
 	return true
 }
 
+// askOne asks a member: first among the nodes where members may cost least. If it may cost less
+// elsewhere it is asked again.
+func (d *decision) askOne(m int32) (steps int64, err error) {
+	x, ask := &d.turn, &d.turn.members[m]
+	if len(x.near) > 0 && x.others[d.kindOf[m]] != (victims.Cost{}) {
+		keeper := lent.To(&x.asks.Planner)
+		keeper.Among(x.near)
+		steps, err = x.asks.ask(&x.answer, ask, d.now)
+		if keeper.Among(nil); err != nil || x.answer.Outcome == victims.Preempts && d.leastLevels(d.kindOf[m]) {
+			return steps, err
+		}
+		x.others[d.kindOf[m]] = victims.Cost{} // members after it cost no less
+		if d.p.Steps > 0 {
+			x.asks.Steps = max(x.asks.Steps-steps, 1)
+		}
+	}
+	more, err := x.asks.ask(&x.answer, ask, d.now)
+	if len(x.near) > 0 && err == nil && x.answer.Outcome != victims.Refused {
+		x.near = append(x.near, x.answer.Plan.Places[0].Node)
+		d.sortNear()
+	}
+	return steps + more, err
+}
+
+// leastLevels reports whether no plan for a member elsewhere has lesser levels than the answer.
+func (d *decision) leastLevels(kind int32) bool {
+	others, found := d.turn.others[kind], &d.turn.answer.Plan.Cost
+	others.Work, others.Excess, others.NodePenalty, others.Node = found.Work, found.Excess, found.NodePenalty, found.Node
+	return found.Compare(&others) <= 0
+}
+
 // undo makes the copy what it was.
 func (x *turns) undo() {
 	for ; x.applied > 0; x.applied-- {
@@ -237,24 +275,26 @@ func (d *decision) find() bool {
 	if !d.holdable() {
 		return false
 	}
-	s := scope{all: true}
+	s, found := scope{all: true}, false
 	if d.takesTurns() {
-		switch found := d.inTurn(); {
-		case found:
+		if found = d.inTurn(); found {
 			s = d.around()
-		case d.hopeless():
+		} else if d.hopeless() {
 			return false
 		}
 	}
 	if !d.gather(s) {
-		if d.best.proven = false; s.tasks == nil {
+		if d.best.proven = false; !found {
 			return false
 		}
-		s.all, s.nodes = false, nil // the plan in turn is the answer
+		s.all = false // the plan in turn is the answer
 		d.gather(s)
 	}
-	if s.tasks != nil && d.seeds() {
+	if found && d.seeds() {
 		d.search.seed, d.search.narrow = &d.turn, !s.all
+		if d.search.narrow {
+			d.effort.narrow()
+		}
 	} else if !s.all && !d.gather(scope{all: true}) {
 		d.best.proven = false
 		return false
@@ -326,8 +366,8 @@ func (d *decision) relax() (changed bool, err error) {
 	return changed, nil
 }
 
-// around returns the scope of a search that begins with the plan in turn: its victims and,
-// as far as half of the budget goes, all tasks, or those on the nodes around its places.
+// around returns the scope of a search that begins with the plan in turn: its victims and all
+// tasks or, of more than the budget is for, those on nodes where members may cost least.
 func (d *decision) around() (s scope) {
 	x, c := &d.turn, d.c
 	x.marked = rows.Zeros(x.marked, int(slices.Max(x.gone))+1)
@@ -335,33 +375,83 @@ func (d *decision) around() (s scope) {
 		x.jobs = make(map[string]bool)
 	}
 	clear(x.jobs)
+	x.list = append(x.list[:0], x.gone...)
 	for _, id := range x.gone {
 		x.marked[id] = true
-		if job := c.TaskView(id).Job; c.MinMembers(job) > 0 {
+		if job := c.TaskView(id).Job; c.MinMembers(job) > 0 && !x.jobs[job] {
 			x.jobs[job] = true
+			x.list = slices.AppendSeq(x.list, c.JobTasks(job))
 		}
 	}
-	s.tasks, s.gangs = x.marked, x.jobs
-	tasks, nodes := int64(c.TaskLen()), int64(len(d.hosts))
-	left := d.effort.Left/2 - tasks*lookWork
+	left := d.effort.Left / 2
 	switch {
-	case len(d.todo) == 1 || left <= 0:
-		return s
-	case left >= tasks*candidateWork:
+	case len(d.todo) == 1:
+	case !d.isLarge() && left >= int64(c.TaskLen())*candidateWork:
 		s.all = true
-		return s
-	}
-	// As many nodes as have so many tasks, in equal shares around the places.
-	n := left / candidateWork * nodes / tasks / int64(len(d.todo)) / 2
-	x.near = rows.Zeros(x.near, len(d.hostOf))
-	for _, node := range x.nodes {
-		at := int64(d.hostAt(node))
-		for h := max(at-n, 0); h < min(at+n+1, nodes); h++ {
-			x.near[d.hosts[h].id] = true
+	default:
+		if d.p.inOrder { // others were asked, and elsewhere
+			x.begin(d)
+			d.shortlist()
+		}
+		from := len(x.list)
+		for _, list := range [...][]victims.NodeID{x.nodes, x.near} {
+			for i := 0; i < len(list) && left > int64(len(x.list)-from)*candidateWork; i++ {
+				x.list = slices.AppendSeq(x.list, c.TasksOn(list[i]))
+			}
 		}
 	}
-	s.nodes = x.near
+	slices.Sort(x.list)
+	s.tasks, s.gangs = slices.Compact(x.list), x.jobs
 	return s
+}
+
+// isLarge reports whether to gather all tasks takes half of what there is at least for the search
+// that follows members in turn. That looks at few nodes then.
+func (d *decision) isLarge() bool {
+	most := int64(leastEffort)
+	if d.effort.set {
+		most = min(most, d.effort.most)
+	}
+	return d.search.quick || int64(d.c.TaskLen())*candidateWork > most/2
+}
+
+// shortlist lists the nodes of a large cluster where one, two or more members of a kind may cost
+// least. If n are on one node, at most as many nodes are in use as leave it n.
+func (d *decision) shortlist() {
+	x := &d.turn
+	x.near, x.others = x.near[:0], rows.Zeros(x.others, len(d.kinds))
+	if len(d.todo) == 1 || !d.isLarge() {
+		return
+	}
+	for i := range d.kinds {
+		k := &d.kinds[i]
+		members := int(k.end - k.first)
+		x.one = x.members[d.sorted[k.first]]
+		for n := 1; n <= members && len(x.near) < mostSites; n++ {
+			x.size = x.size[:0]
+			for _, v := range k.size {
+				x.size = append(x.size, sat.Mul(v, int64(n)))
+			}
+			x.one.Size = x.size
+			d.pay(len(d.hosts))
+			nodes, others := lent.To(&x.asks.Planner).Promising(&x.one, d.now, min(mostSites-len(x.near), 2*(members-n)+16))
+			// What victims for headroom cost no node tells, nor what the caller's order says.
+			if x.near = append(x.near, nodes...); n == 1 && !d.needs.open() && d.choice == nil {
+				x.others[i] = others
+			}
+			if len(nodes) == 0 {
+				break
+			}
+		}
+	}
+	d.sortNear()
+}
+
+// sortNear puts the nodes of the shortlist in their order.
+func (d *decision) sortNear() {
+	x := &d.turn
+	slices.SortFunc(x.near, func(a, b victims.NodeID) int { return cmp.Compare(d.hostAt(a), d.hostAt(b)) })
+	x.near = slices.Compact(x.near)
 }
 
 // seeds finds the plan in turn in the rows of the case, and reports whether all of it is

@@ -115,8 +115,26 @@ func TestJob_NotDearerThanInTurn_Large(t *testing.T) {
 	t.Logf("%d jobs served both ways; one of a member less is dearer %d times", served, less)
 }
 
+// Likewise if members are asked among the nodes where they may cost least.
+func TestJob_NotDearerThanInTurn_Shortlist(t *testing.T) {
+	served, less, listed := 0, 0, 0
+	law.CheckMany(t, 60, func(t *rapid.T) {
+		x := drawHardJob(t, rapid.SampledFrom([]int{60, 100, 150}).Draw(t, "nodes"), rapid.SampledFrom([]int{2, 5, 10}).Draw(t, "tasks"))
+		x.planner.SetQuick(true)
+		x.notDearer(t, &served, &less)
+		if x.planner.Shortlisted() {
+			listed++
+		}
+	})
+	require.NotZero(t, listed)
+	t.Logf("%d jobs served both ways, %d of them on a few nodes", served, listed)
+}
+
 func notDearer(t *rapid.T, nodes int, served, less *int) {
-	x := drawHardJob(t, nodes, rapid.SampledFrom([]int{3, 10, 30}).Draw(t, "tasks"))
+	drawHardJob(t, nodes, rapid.SampledFrom([]int{3, 10, 30}).Draw(t, "tasks")).notDearer(t, served, less)
+}
+
+func (x *hardJob) notDearer(t *rapid.T, served, less *int) {
 	turn, _, ok := x.inTurn(t)
 	d := x.decide(t)
 	if !ok || d.Outcome == victims.Refused {

@@ -32,5 +32,14 @@ func (m *Meter) Ask() {
 	m.Stopped = m.Stopped || m.Stop != nil && m.Stop()
 }
 
+// Within lets work have a part of what is left, and returns what it returns.
+func (m *Meter) Within(part int64, work func() bool) bool {
+	rest := m.Left - part
+	m.Left = part
+	done := work()
+	m.Left += rest
+	return done
+}
+
 // Over reports whether nothing is left.
 func (m *Meter) Over() bool { return m.Left <= 0 || m.Stopped }

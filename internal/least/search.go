@@ -137,9 +137,9 @@ func (s *Search) Exhausted() bool {
 // Within lets a search have a part of what is left.
 func (s *Search) Within(part int64, search func() bool) bool {
 	rest := s.Meter.Left - part
-	s.Meter.Left, s.Aside = part, s.Aside+rest
-	done := search()
-	s.Meter.Left, s.Aside = s.Meter.Left+rest, s.Aside-rest
+	s.Aside += rest
+	done := s.Meter.Within(part, search)
+	s.Aside -= rest
 	return done
 }
 
