@@ -64,64 +64,6 @@ func (k *knapsack) compare(a, b ratio) int {
 // sort sorts the rows.
 func (k *knapsack) sort() { slices.SortFunc(k.order, k.compare) }
 
-// sink puts a row in its place among those up to the given one, which are sorted.
-func (k *knapsack) sink(x ratio, at int) {
-	for ; at > 0 && k.compare(k.order[at-1], x) > 0; at-- {
-		k.order[at] = k.order[at-1]
-	}
-	k.order[at] = x
-}
-
-// fewSorted is up to how many rows are sorted by inserting one after the other.
-const fewSorted = 24
-
-// sortUpTo sorts the rows as far as it matters: those before the critical one come before it, in
-// any order. It is a quickselect, which takes about as many comparisons as there are rows.
-func (k *knapsack) sortUpTo(rows []Row, open int64) {
-	from, to := 0, len(k.order)
-	for to-from > fewSorted {
-		// The pivot is the median of three. Rows before it come to stand before the place at.
-		o := k.order[from:to]
-		a, b, c := o[0], o[len(o)/2], o[len(o)-1]
-		pivot := k.larger(k.smaller(a, b), k.smaller(k.larger(a, b), c))
-		at, left := 0, open
-		for i, x := range o {
-			if k.compare(x, pivot) > 0 {
-				continue
-			}
-			o[i], o[at] = o[at], x
-			at++
-			if count, worth := rows[x.row].Count, k.worth[x.row]; left <= 0 || enoughOf(count, worth, left) {
-				left = 0
-			} else {
-				left -= count * worth
-			}
-		}
-		if left > 0 {
-			from, open = from+at, left
-		} else {
-			to = from + at
-		}
-	}
-	for at := from; at < to; at++ {
-		k.sink(k.order[at], at)
-	}
-}
-
-func (k *knapsack) smaller(a, b ratio) ratio {
-	if k.compare(a, b) <= 0 {
-		return a
-	}
-	return b
-}
-
-func (k *knapsack) larger(a, b ratio) ratio {
-	if k.compare(a, b) > 0 {
-		return a
-	}
-	return b
-}
-
 // fill returns the value of the rows that have the worth that is open, and which of them is
 // critical. If all together are not enough it returns the value of all.
 func (k *knapsack) fill(rows []Row, open int64) (value int64, last critical) {

@@ -251,11 +251,7 @@ func floorDiv(v, n int64) int64 {
 func (s *Search) countUnits() {
 	if l := &s.ladder; l.units == 0 {
 		l.weighLevel(s.Order.Count, s)
-		goal := int64(noLimit)
-		if s.Best.Found {
-			goal = s.Best.Total.Levels[s.Order.Count]
-		}
-		low, _ := l.least(l.weigh(s.prices.even), goal)
+		low, _ := l.least(l.weigh(s.prices.even))
 		l.units = max(l.unitsOf(low), 1)
 	}
 }

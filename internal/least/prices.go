@@ -200,7 +200,7 @@ func (s *Search) scarce(level int) bool {
 // more of it than the goal. It returns false if there is no such set.
 func (s *Search) price(level int, prices []int64, goal int64) (low int64, ok bool) {
 	l := &s.ladder
-	low, ok = l.least(l.weigh(prices), goal)
+	low, ok = l.least(l.weigh(prices))
 	if level == s.Order.Count && l.critical.row >= 0 {
 		l.spare = l.worth[l.critical.row] - l.critical.open
 	}
@@ -211,8 +211,8 @@ func (s *Search) price(level int, prices []int64, goal int64) (low int64, ok boo
 }
 
 // least solves the knapsack of the rows that are kept. It returns false if all together are
-// worth less. Of more than the goal it says no more than that.
-func (l *ladder) least(open, goal int64) (low int64, ok bool) {
+// worth less.
+func (l *ladder) least(open int64) (low int64, ok bool) {
 	l.critical, l.order = critical{row: -1}, l.order[:0]
 	if open <= 0 {
 		return 0, true
@@ -220,42 +220,14 @@ func (l *ladder) least(open, goal int64) (low int64, ok bool) {
 	if len(l.kept) == 0 {
 		return 0, false
 	}
-	// If all have the same value the largest go first, and with so many the goal is passed.
-	most := int64(noLimit)
-	if v := l.value[l.kept[0]]; v > 0 && goal < noLimit && !slices.ContainsFunc(l.kept, func(i int32) bool { return l.value[i] != v }) {
-		most = goal/v + 1
-	}
-	if most <= fewSorted || len(l.kept) <= fewSorted {
-		l.listFew(most)
-	} else {
-		for _, i := range l.kept {
-			if l.worth[i] > 0 {
-				l.order = append(l.order, l.ratio(i))
-			}
-		}
-		l.sortUpTo(l.p.Rows, open)
-	}
-	if low, l.critical = l.fill(l.p.Rows, open); l.critical.row >= 0 {
-		return low, true
-	}
-	// Either all rows are listed and not enough, or so many that they pass the goal.
-	return low + 1, most < noLimit && low > goal
-}
-
-// listFew lists the rows that are worth anything, sorted, and no more than the first ones.
-func (l *ladder) listFew(most int64) {
 	for _, i := range l.kept {
-		if l.worth[i] == 0 {
-			continue
+		if l.worth[i] > 0 {
+			l.order = append(l.order, l.ratio(i))
 		}
-		x, at := l.ratio(i), len(l.order)
-		if int64(at) < most {
-			l.order = append(l.order, x)
-		} else if at--; l.compare(l.order[at], x) <= 0 {
-			continue
-		}
-		l.sink(x, at)
 	}
+	l.sort()
+	low, l.critical = l.fill(l.p.Rows, open)
+	return low, l.critical.row >= 0
 }
 
 // drop drops the rows that are in no set which has no more of a level than the goal, by
@@ -292,7 +264,7 @@ func (s *Search) descend(level int, goal int64) bool {
 	}
 	for round := range int64(rounds) {
 		s.Meter.Pay(int64(len(l.kept) * (priceWork + dimWork*len(p.dims))))
-		low, ok := l.least(l.weigh(p.draft), goal)
+		low, ok := l.least(l.weigh(p.draft))
 		if !ok || low >= goal {
 			p.keep(level)
 			return true

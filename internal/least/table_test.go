@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -130,29 +128,4 @@ func TestAsMuch(t *testing.T) {
 	if got := AsMuch(nil, resources.Share{Amount: 1 << 62, Of: 1}, []int64{1, 2, 4}); !slices.Equal(got, []int64{1 << 62, noLimit, noLimit}) {
 		t.Errorf("more than there is of all: %v", got)
 	}
-}
-
-// A knapsack that is sorted up to its critical row is filled as one that is sorted.
-func TestKnapsack_SortUpTo(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var k knapsack
-		var all []Row
-		sum := int64(0)
-		for i := range rapid.IntRange(1, 120).Draw(t, "rows") {
-			all = append(all, plain(rapid.Int64Range(1, 3).Draw(t, "count"), 1))
-			k.value = append(k.value, rapid.Int64Range(0, 4).Draw(t, "value"))
-			k.worth = append(k.worth, rapid.Int64Range(1, 20).Draw(t, "worth"))
-			k.order = append(k.order, k.ratio(int32(i)))
-			sum += all[i].Count * k.worth[i]
-		}
-		open := rapid.Int64Range(1, sum+1).Draw(t, "open")
-		other := k
-		other.order = slices.Clone(k.order)
-		k.sort()
-		other.sortUpTo(all, open)
-		value, last := k.fill(all, open)
-		if v, l := other.fill(all, open); v != value || l != last {
-			t.Fatalf("%d, %v, want %d, %v", v, l, value, last)
-		}
-	})
 }
