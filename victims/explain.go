@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
@@ -129,40 +128,15 @@ func (d *decision) prepareFindings(s stage) {
 
 // findTasks says of each task which rule keeps it, and counts those of each queue.
 func (d *decision) findTasks(e *Explanation) {
-	keyed, alike := d.scratch.keyed[:0], sharedStart{}
-	d.scratch.freed = rows.Zeros(d.scratch.freed, len(d.c.nodes)*d.c.types)
-	for n := range d.c.nodes {
-		at, freed := d.siteIfOpen(NodeID(n)), d.c.row(d.scratch.freed, NodeID(n))
-		for _, id := range d.c.nodes[n].tasks {
-			r := &d.c.tasks[id]
-			if r.state == Granted {
-				continue
-			}
-			if r.job != 0 {
-				at = d.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
-			}
-			rule := d.ruleFor(id, &at)
-			alike.learn(r.key) // while its row is at hand
-			keyed = append(keyed, keyedTask{id: id, rule: rule})
-			f := &e.Queues[r.leaf]
-			if f.Tasks++; rule != 0 {
-				continue
-			}
-			// What members of jobs free depends on who else goes.
-			if f.Candidates++; r.job == 0 {
-				for t, v := range d.c.size(id) {
-					freed[t] += v
-				}
-			}
+	d.eachRule(func(id TaskID, rule rulebook.Rule) {
+		r := &d.c.tasks[id]
+		e.Tasks = append(e.Tasks, TaskFinding{Task: id, Key: r.key, Rule: rule.String(), queue: r.leaf, node: r.node})
+		f := &e.Queues[r.leaf]
+		if f.Tasks++; rule == 0 {
+			f.Candidates++
 		}
-	}
-	keyed = d.sortByKey(keyed, alike)
-	// It is not findings that are sorted, which are larger.
-	e.Tasks = slices.Grow(e.Tasks, len(keyed))
-	for _, k := range keyed {
-		r := &d.c.tasks[k.id]
-		e.Tasks = append(e.Tasks, TaskFinding{Task: k.id, Key: r.key, Rule: k.rule.String(), queue: r.leaf, node: r.node})
-	}
+	})
+	slices.SortFunc(e.Tasks, func(a, b TaskFinding) int { return strings.Compare(a.Key, b.Key) })
 	for _, v := range e.Decision.Plan.Victims {
 		at, _ := slices.BinarySearchFunc(e.Tasks, v.Key, func(t TaskFinding, key string) int {
 			return strings.Compare(t.Key, key)

@@ -4,10 +4,7 @@ package victims
 
 import (
 	"cmp"
-	"encoding/binary"
-	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -168,19 +165,13 @@ func (d *decision) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 	f.Short = e.copyOf(at.short)
 	f.Lacks = e.copyOf(at.short)
 	look.named, look.blocked = len(at.blockers) > 0, d.shut(&at)
-	// What candidates without a job free was found with their rules, if these were found
-	// for a place on this node.
-	open := d.usable(f.Node) && d.passes(f.Node)
-	others := d.c.nodes[f.Node].tasks
-	if open {
-		f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.row(d.scratch.freed, f.Node))
-		if !d.c.digest.gauges[f.Node].jobs {
-			others = nil
-		}
-	}
-	for _, id := range others {
-		if (!open || d.c.tasks[id].job != 0) && d.mayGo(id, &at) {
-			f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
+	if d.usable(f.Node) && d.passes(f.Node) {
+		f.Lacks = d.lacksAt(f.Lacks, &at)
+	} else {
+		for _, id := range d.c.nodes[f.Node].tasks {
+			if d.mayGo(id, &at) {
+				f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
+			}
 		}
 	}
 	f.Lacks = resources.Max(f.Lacks, f.Lacks, nil)
@@ -267,94 +258,4 @@ func (d *decision) outdone(out *Decision) string {
 		return verdictWithheld
 	}
 	return verdictUnproven
-}
-
-// A keyedTask is a task with the bytes of its key after those that all keys begin with, as
-// far as eight of them go: a number that mostly says which of two keys comes first.
-type keyedTask struct {
-	start uint64
-	id    TaskID
-	rule  rulebook.Rule
-}
-
-// A sharedStart is with how many bytes keys begin alike.
-type sharedStart struct {
-	first string
-	bytes int
-}
-
-// learn takes note of one more key.
-func (s *sharedStart) learn(key string) {
-	if s.first == "" {
-		s.first, s.bytes = key, len(key)
-	}
-	for !strings.HasPrefix(key, s.first[:s.bytes]) {
-		s.bytes--
-	}
-}
-
-// sortByKey returns tasks sorted by key. Of keys that have the same number the keys
-// themselves are compared.
-func (d *decision) sortByKey(rows []keyedTask, alike sharedStart) []keyedTask {
-	for i := range rows {
-		var start [8]byte
-		copy(start[:], d.c.tasks[rows[i].id].key[alike.bytes:])
-		rows[i].start = binary.BigEndian.Uint64(start[:])
-	}
-	rows, d.scratch.unkeyed = sortByStart(rows, d.scratch.unkeyed)
-	d.scratch.keyed = rows
-	for first := 0; first < len(rows); {
-		end := first + 1
-		for end < len(rows) && rows[end].start == rows[first].start {
-			end++
-		}
-		if end > first+1 {
-			slices.SortFunc(rows[first:end], func(a, b keyedTask) int {
-				return strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key)
-			})
-		}
-		first = end
-	}
-	return rows
-}
-
-// A digit of a number has so many bits.
-const digitBits, digits = 11, (64 + 10) / 11
-
-// sortByStart sorts rows by start, digit after digit, the last one first: each time
-// those of equal digits stay in the order that they have. It returns them and the memory
-// that is left over, which is either of the two that it was given.
-//
-// The cost is linear in rows. To compare them takes several times as long in a large
-// cluster.
-func sortByStart(rows, spare []keyedTask) (sorted, left []keyedTask) {
-	// Numbers are mostly short: digits that all are 0 are passed over.
-	all := uint64(0)
-	for i := range rows {
-		all |= rows[i].start
-	}
-	var counts [digits][1 << digitBits]int32
-	used := counts[:(bits.Len64(all)+digitBits-1)/digitBits]
-	for i := range rows {
-		start := rows[i].start
-		for d := range used {
-			used[d][start%(1<<digitBits)]++
-			start >>= digitBits
-		}
-	}
-	spare = slices.Grow(spare[:0], len(rows))[:len(rows)]
-	for d := range used {
-		next, shift := int32(0), d*digitBits
-		for v, n := range used[d] {
-			used[d][v] = next
-			next += n
-		}
-		for i := range rows {
-			at := &used[d][rows[i].start>>shift%(1<<digitBits)]
-			spare[*at] = rows[i]
-			*at++
-		}
-		rows, spare = spare, rows
-	}
-	return rows, spare
 }

@@ -57,9 +57,7 @@ type digestRows struct {
 type gauge struct {
 	fresh                    bool // false for a node of settling.stale
 	minPriority, maxPriority int32
-	// The node has so many evictable tasks, tasks that are leaving already, and
-	// running tasks that can run on it only.
-	evictable, leaving, required int32
+	evictable                int32 // so many of its tasks are
 	// Some of its evictable tasks are in a job, or in a budget.
 	jobs, budgets bool
 	// None of its evictable tasks opted out or is an originator, and all are of one priority.
@@ -119,22 +117,16 @@ func (g *digestRows) addSums(types int) {
 // that of sorting them.
 func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
 	gauge, d, s := &g.gauges[n], &g.nodes[n], &g.sorter
-	gauge.fresh, gauge.leaving, gauge.required = true, 0, 0
-	gauge.jobs, gauge.budgets = false, false
+	gauge.fresh, gauge.jobs, gauge.budgets = true, false, false
 	// Whoever kept something of the digest before sees by this that it is void.
 	g.stamp++
 	g.made[n] = g.stamp
 	s.reset()
 	for _, id := range tasks {
-		switch r := &x.tasks[id]; {
-		case r.state.leaving():
-			gauge.leaving++
-		case r.evictable():
+		if r := &x.tasks[id]; r.evictable() {
 			s.deal(id, x)
 			gauge.jobs = gauge.jobs || r.job != 0
 			gauge.budgets = gauge.budgets || x.budgetSet.at(int(id)) != 0
-		case r.state == Running:
-			gauge.required++
 		}
 	}
 	count, lanes := len(s.dealt), s.sort(x)

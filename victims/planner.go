@@ -353,16 +353,13 @@ type decision struct {
 // scratch is memory that nobody reads who has not just written it.
 type scratch struct {
 	short, floor, sum, lacks resources.Vector
-	least                    resources.Vector
 	none                     resources.Vector // zeros, always
 	place                    [1]int32         // see help
-	amounts                  []int64
 	ends                     []time.Time
 	stages                   [2]stage
 	taken, sorted            []TaskID
 	counts                   []int32 // see countTaken
-	keyed, unkeyed           []keyedTask
-	freed                    []int64 // by node and type, see findTasks
+	freed                    []int64 // by node and type, see eachRule
 	drawn                    []int64 // by row of budgets, see survey.draw
 	near                     []nearNode
 	promises                 []promise

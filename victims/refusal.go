@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -135,20 +134,14 @@ func (d *decision) count(r *Refusal) {
 	if d.p.Filter != nil {
 		r.Filtered = d.countFiltered()
 	}
-	s := survey{d: d, asMuch: d.scratch.amounts[:0]}
+	s := survey{d: d}
 	at := d.elsewhere()
 	if d.required() && len(d.nodes) > 0 {
 		at = d.siteOf(d.nodes[0]) // its victims are members of jobs that help there
 	}
 	s.lackHeadroom(&at)
-	// Digests know no caller's functions, no gangs and no budgets. With any of
-	// those every task is asked about.
-	if d.pruning() && !d.eligible.timed.Any() && d.eligible.keeps == nil && d.c.gangs == 0 && d.p.Blockers == nil && len(d.c.budgets) == 0 {
-		s.lanes(r)
-	} else {
-		s.countRules(r)
-		s.findClosest(r)
-	}
+	s.countRules(r)
+	s.findClosest(r)
 	s.protect(r)
 	r.Counts = r.Counts[:0]
 	for rule, n := range s.counts {
@@ -174,12 +167,7 @@ type survey struct {
 	counts   [rulebook.NumRules]int // tasks by the rule that keeps them
 	headroom resources.Vector       // what the headroom lacks with all its candidates gone
 	lacking  resources.Share        // the dominant share that the closest node lacks
-	asMuch   []int64                // see least.AsMuch; empty until there is a closest one
-	even     bool                   // what a digest knows of a node decides about all tasks there
-	same     rulebook.Rule          // that keeps every task on most nodes, but for those that their leaves keep
-	alike    int                    // evictable tasks on such nodes
 	drawn    []int64                // by row of budgets: the candidates in it
-	least    resources.Vector       // what every leaf in reach has room for
 }
 
 // ruleFor returns the first rule that keeps a task from being a victim, for the
@@ -232,28 +220,43 @@ func (d *decision) siteIfOpen(n NodeID) site {
 	return d.elsewhere()
 }
 
+// eachRule tells the first rule that keeps each task from being a victim, 0 for candidates, and sums up
+// what the candidates of each node free that are in no job.
+func (d *decision) eachRule(tell func(id TaskID, rule rulebook.Rule)) {
+	d.scratch.freed = rows.Zeros(d.scratch.freed, len(d.c.nodes)*d.c.types)
+	for n := range d.c.nodes {
+		at, freed := d.siteIfOpen(NodeID(n)), d.c.row(d.scratch.freed, NodeID(n))
+		for _, id := range d.c.nodes[n].tasks {
+			r := &d.c.tasks[id]
+			if r.state == Granted {
+				continue // it is no task and no candidate
+			}
+			if r.job != 0 {
+				at = d.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
+			}
+			rule := d.ruleFor(id, &at)
+			if rule == 0 && r.job == 0 { // what members of jobs free depends on who else goes
+				resources.Add(freed, freed, d.c.size(id))
+			}
+			tell(id, rule)
+		}
+	}
+}
+
 // countRules counts every task at the first rule that keeps it from being a
 // victim.
 func (s *survey) countRules(r *Refusal) {
 	d := s.d
 	s.drawn = rows.Zeros(d.scratch.drawn, len(d.c.budgets))
 	d.scratch.drawn = s.drawn
-	for n := range d.c.nodes {
-		for _, id := range d.c.nodes[n].tasks {
-			// A grant is no task and no candidate.
-			if d.c.tasks[id].state == Granted {
-				continue
-			}
-			at := d.siteIfOpen(NodeID(n))
-			switch rule := d.ruleFor(id, &at); rule {
-			case 0:
-				r.Candidates++
-				s.draw(id)
-			default:
-				s.counts[rule]++
-			}
+	d.eachRule(func(id TaskID, rule rulebook.Rule) {
+		if rule != 0 {
+			s.counts[rule]++
+			return
 		}
-	}
+		r.Candidates++
+		s.draw(id)
+	})
 	s.scarce(r)
 }
 
@@ -292,12 +295,7 @@ func (s *survey) findClosest(r *Refusal) {
 		if d.p.VictimsOnNode {
 			s.lackHeadroom(&at)
 		}
-		short := at.short
-		for _, id := range d.c.nodes[n].tasks {
-			if d.mayGo(id, &at) {
-				short = resources.Sub(short, short, d.c.size(id))
-			}
-		}
+		short := d.lacksAt(at.short, &at)
 		s.closer(r, n, short)
 	}
 }
@@ -321,25 +319,27 @@ func (d *decision) mayGo(id TaskID, s *site) bool {
 	return row >= 0 && d.gangHelps(row, s)
 }
 
-// closer takes note of a node that lacks some amounts with all its candidates
-// gone, if that is less than the closest one does. It changes short.
-func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
-	if r.Closest != noNode {
-		for t, lack := range short {
-			// One comparison of integers for most nodes, and a share of two
-			// products for few.
-			if max(lack, s.headroom[t]) >= s.asMuch[t] && s.asMuch[t] < noLimit {
-				return
+// lacksAt sets dst to what a node that the ask can use lacks with all its candidates gone, and returns it.
+func (d *decision) lacksAt(dst resources.Vector, s *site) resources.Vector {
+	dst = resources.Sub(dst, s.short, d.c.row(d.scratch.freed, s.node))
+	if d.c.digest.gauges[s.node].jobs {
+		for _, id := range d.c.nodes[s.node].tasks {
+			if d.c.tasks[id].job != 0 && d.mayGo(id, s) {
+				dst = resources.Sub(dst, dst, d.c.size(id))
 			}
 		}
 	}
+	return dst
+}
+
+// closer takes note of a node that lacks some amounts with all its candidates
+// gone, if that is less than the closest one does. It changes short.
+func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 	short = resources.Max(short, short, s.headroom)
 	share := resources.DominantShare(short, s.d.c.total)
 	if r.Closest == noNode || share.Compare(s.lacking) < 0 {
 		r.Closest, s.lacking = n, share
 		r.Lacks = append(r.Lacks[:0], short...)
-		s.asMuch = least.AsMuch(s.asMuch[:0], share, s.d.c.total)
-		s.d.scratch.amounts = s.asMuch
 	}
 }
 
@@ -390,180 +390,4 @@ func (s *survey) lessNear(sum resources.Vector, q queue.ID, at *site) resources.
 		}
 	}
 	return sum
-}
-
-// lanes is countRules and findClosest in one pass over the digests, for
-// callers who exempt nobody. It reads rows of tasks only if the ask's application
-// has tasks in the cluster. A node whose digest shows that one rule keeps all
-// tasks that their leaves do not keep is counted without reading its lanes.
-func (s *survey) lanes(r *Refusal) {
-	d := s.d
-	s.least = d.eligible.LeastRoom(d.scratch.least)
-	d.scratch.least = s.least
-	// With an application, an own leaf or a max that is short tasks differ by
-	// more than the digest knows.
-	s.even = !d.eligible.hasApp && !d.eligible.OwnLeaf() && !d.needs.open()
-	if 2*r.Filtered > len(d.nodes) {
-		s.same = rulebook.RuleNotHelping // as on most nodes
-	}
-	for _, n := range d.c.order {
-		s.node(r, n)
-	}
-	if d.c.hasClosed() {
-		for n := range d.c.nodes {
-			// Nobody can run there, but who runs there counts.
-			if d.c.nodes[n].live && d.c.nodes[n].closed() {
-				s.node(r, NodeID(n))
-			}
-		}
-	}
-	if s.alike > 0 {
-		s.addAlike(r)
-	}
-}
-
-// node counts the tasks of a node, and compares it with the closest one.
-//
-// Most refused asks are refused for one reason on nearly all nodes. Those nodes are
-// summed up and not looked into. If another node has another rule, its lanes are
-// read.
-func (s *survey) node(r *Refusal, n NodeID) {
-	d := s.d
-	gauge := &d.c.digest.gauges[n]
-	s.counts[rulebook.RuleLeaving] += int(gauge.leaving)
-	s.counts[rulebook.RuleRequiredNode] += int(gauge.required)
-	usable := d.usable(n) && d.passes(n)
-	rule := s.ruleForAll(n, usable)
-	if s.same == 0 {
-		s.same = rule
-	}
-	if gauge.evictable == 0 || rule != 0 && rule == s.same {
-		s.alike += int(gauge.evictable)
-		if usable && !s.isFar(n) {
-			s.closer(r, n, d.siteOf(n).short)
-		}
-		return
-	}
-	at := d.siteIfOpen(n)
-	short := at.short
-	s.countLanes(r, n, &at)
-	if usable {
-		s.closer(r, n, short)
-	}
-}
-
-// ruleForAll returns the rule that keeps every evictable task of a node whose
-// leaf no rule keeps, or 0 if its digest does not tell.
-func (s *survey) ruleForAll(n NodeID, usable bool) rulebook.Rule {
-	d, e := s.d, &s.d.eligible
-	gauge := &d.c.digest.gauges[n]
-	switch {
-	case !s.even:
-		return 0
-	// If the lowest task is too high in the leaf that ranks lowest, every task
-	// is.
-	case e.LeastRank(gauge.minPriority) > e.Ceiling:
-		return rulebook.RulePriority
-	case !e.EvenRanks || e.LeastRank(gauge.maxPriority) > e.Ceiling:
-		return 0
-	// No rule up to here keeps any. Nobody helps where the ask cannot run.
-	case !usable:
-		return rulebook.RuleNotHelping
-	}
-	// If the smallest amounts are too large for every bound, so is every task. If
-	// they help, so does every task.
-	free, least := d.c.row(d.c.coming, n), d.c.row(d.c.digest.least, n)
-	for _, t := range d.types {
-		if least[t] > 0 && free[t] < d.size[t] {
-			if d.eligible.TooLarge(least) {
-				return rulebook.RuleGuarantee
-			}
-			break
-		}
-	}
-	return 0
-}
-
-// isFar reports whether a node lacks so much of some type, with nobody gone, that
-// it is not the closest.
-func (s *survey) isFar(n NodeID) bool {
-	d := s.d
-	if len(s.asMuch) == 0 {
-		return false // it is the first one
-	}
-	free := d.c.row(d.c.coming, n)
-	for _, t := range d.types {
-		if most := s.asMuch[t]; max(d.size[t]-free[t], 0) >= most && most < noLimit {
-			return true
-		}
-	}
-	return false
-}
-
-// addAlike counts the tasks of which one rule keeps all whom their leaves do not:
-// what leaves keep, and was not counted yet, is among them.
-func (s *survey) addAlike(r *Refusal) {
-	d := s.d
-	var kept [rulebook.NumRules]int
-	for w := range d.tree.Leaves(queue.Root) {
-		// A leaf's veto comes before any rule of a lane, and the cluster counts
-		// each leaf's evictable tasks anyway.
-		if veto := d.eligible.Leaves[w].Veto; veto != 0 {
-			kept[veto] += int(d.c.evictable[w])
-		}
-	}
-	for rule, n := range kept {
-		if n > 0 {
-			// Some of them were counted when lanes were read, and are not among
-			// those that were summed up.
-			s.alike -= n - s.counts[rule]
-			s.counts[rule] = n
-		}
-	}
-	s.counts[s.same] += s.alike
-}
-
-// countLanes counts the tasks of a node lane by lane, each at the first rule that keeps
-// it, and takes what its candidates would free off what the node is short of.
-func (s *survey) countLanes(r *Refusal, n NodeID, at *site) {
-	d, e := s.d, &s.d.eligible
-	digest := &d.c.digest.nodes[n]
-	// Of a required node only the tasks on it make headroom.
-	headroom := d.needs.open() && (d.usable(n) || !d.required())
-	for i := range digest.lanes {
-		l, size := &digest.lanes[i], digest.size(i, d.c.types)
-		// Most sizes fit what any leaf has to give, and then none of the leaves is asked.
-		types, ample := resources.Positive(size), resources.Fits(size, s.least)
-		candidates := int64(0)
-		for j := l.first; j < l.end; j++ {
-			leaf := &e.Leaves[digest.leaves[j]]
-			helps := types & at.mask
-			if headroom {
-				helps |= types & d.needs.masks[leaf.Level]
-			}
-			switch {
-			// The order of rules is that of Veto, and a test holds the two
-			// together.
-			case e.hasApp && d.c.tasks[digest.ids[j]].app == e.app:
-				s.counts[rulebook.RuleApplication]++
-			case leaf.Veto != 0:
-				s.counts[leaf.Veto]++
-			case leaf.Rank.Of(l.priority) > leaf.Ceiling:
-				s.counts[rulebook.RulePriority]++
-			case helps == 0:
-				s.counts[rulebook.RuleNotHelping]++
-			case !ample && !resources.Fits(size, leaf.Room):
-				s.counts[rulebook.RuleGuarantee]++
-			default:
-				candidates++
-			}
-		}
-		r.Candidates += int(candidates)
-		if candidates == 0 || at.node == noNode {
-			continue // what it frees is of no use there
-		}
-		for t, v := range size {
-			at.short[t] -= candidates * v
-		}
-	}
 }

@@ -181,19 +181,6 @@ func (r *Rules) OwnLeaf() bool { return r.taker.OwnLeaf }
 // TooLarge reports whether guarantees let no task of a size, or of a larger one, go.
 func (r *Rules) TooLarge(size resources.Vector) bool { return !resources.Fits(size, r.MostRoom) }
 
-// LeastRoom sets dst to what every leaf in reach has room for, and returns it. Most sets
-// of victims are so small that it tells of all leaves at once.
-func (r *Rules) LeastRoom(dst resources.Vector) resources.Vector {
-	dst = append(dst[:0], r.Rooms.unbound...)
-	for w := range r.taker.Tree.Leaves(queue.Root) {
-		// What a leaf may give that gives nothing does not matter.
-		if leaf := &r.Leaves[w]; leaf.Veto == 0 {
-			dst = resources.Min(dst, dst, leaf.Room)
-		}
-	}
-	return dst
-}
-
 // LeastRank returns the least rank of tasks of which the lowest priority is given.
 func (r *Rules) LeastRank(lowest int32) int64 {
 	if r.leastLift == NoLimit {
