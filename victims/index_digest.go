@@ -30,7 +30,7 @@ import (
 // decisions few nodes change. See settle.
 type digest struct {
 	digestRows
-	sorter laneSorter
+	sorted []sortedTask // scratch of refresh
 	// By node, a number that tells its digest from all that it had before, and the
 	// largest one given so far: what is derived from a digest can be kept with it.
 	made  []uint64
@@ -116,24 +116,51 @@ func (g *digestRows) addSums(types int) {
 // refresh makes the digest of a node anew from the list of its tasks. The cost is
 // that of sorting them.
 func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
-	gauge, d, s := &g.gauges[n], &g.nodes[n], &g.sorter
+	gauge, d := &g.gauges[n], &g.nodes[n]
 	gauge.fresh, gauge.jobs, gauge.budgets = true, false, false
 	// Whoever kept something of the digest before sees by this that it is void.
 	g.stamp++
 	g.made[n] = g.stamp
-	s.reset()
+	g.sorted = g.sorted[:0]
 	for _, id := range tasks {
 		if r := &x.tasks[id]; r.evictable() {
-			s.deal(id, x)
+			g.sorted = append(g.sorted, sortedTask{x.newest(id), id})
 			gauge.jobs = gauge.jobs || r.job != 0
 			gauge.budgets = gauge.budgets || x.budgetSet.at(int(id)) != 0
 		}
 	}
-	count, lanes := len(s.dealt), s.sort(x)
+	slices.SortFunc(g.sorted, x.compareDigested)
+	count := len(g.sorted)
 	d.ids, d.times, d.leaves = resized(d.ids, count), resized(d.times, count), resized(d.leaves, count)
-	d.lanes, d.sizes = resized(d.lanes, lanes), resized(d.sizes, lanes*x.types)
-	s.list(d, x)
+	d.lanes, d.sizes = d.lanes[:0], d.sizes[:0]
+	for i, t := range g.sorted {
+		r := &x.tasks[t.id]
+		if i == 0 || x.compareLanes(d.ids[i-1], t.id) != 0 {
+			d.lanes = append(d.lanes, lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags})
+			d.sizes = append(d.sizes, x.size(t.id)...)
+		}
+		d.lanes[len(d.lanes)-1].end = int32(i + 1)
+		d.ids[i], d.times[i], d.leaves[i] = t.id, t.newest, r.leaf
+	}
 	g.sumUp(n, x.types)
+}
+
+// A sortedTask is a task of a node with the instant from which its work is lost.
+type sortedTask struct {
+	newest int64
+	id     TaskID
+}
+
+// compareDigested orders tasks of a node: lane by lane, and in a lane those first that lose the least work, then
+// by key.
+func (x *taskTable) compareDigested(a, b sortedTask) int {
+	if c := x.compareLanes(a.id, b.id); c != 0 {
+		return c
+	}
+	if a.newest != b.newest {
+		return cmp.Compare(b.newest, a.newest)
+	}
+	return strings.Compare(x.tasks[a.id].key, x.tasks[b.id].key)
 }
 
 // costFlags are the flags that are part of the cost of a task.
@@ -142,11 +169,8 @@ const costFlags = flagOptedOut | flagOriginator
 // compareLanes orders tasks of a node by what makes a lane.
 func (x *taskTable) compareLanes(a, b TaskID) int {
 	s, t := &x.tasks[a], &x.tasks[b]
-	if d := falseFirst(s.flags.has(flagOptedOut), t.flags.has(flagOptedOut)); d != 0 {
-		return d
-	}
-	if d := falseFirst(s.flags.has(flagOriginator), t.flags.has(flagOriginator)); d != 0 {
-		return d
+	if s.flags&costFlags != t.flags&costFlags {
+		return cmp.Or(falseFirst(s.flags.has(flagOptedOut), t.flags.has(flagOptedOut)), falseFirst(s.flags.has(flagOriginator), t.flags.has(flagOriginator)))
 	}
 	if s.priority != t.priority {
 		return cmp.Compare(s.priority, t.priority)
@@ -205,154 +229,3 @@ func (g *digestRows) sumUp(n NodeID, types int) {
 // to the same searches on the plain load of bench. With more of them, more nodes
 // are passed over before their lanes are read.
 const numLatest = 12
-
-// A laneSorter sorts the tasks of a node lane by lane. Nodes mostly run tasks of few
-// kinds, so it deals tasks out to lanes, sorts the lanes, and tasks inside each. To
-// sort tasks one by one takes as many comparisons of all that makes a lane as there
-// are comparisons.
-type laneSorter struct {
-	kinds []laneKind
-	dealt []dealtTask // the tasks, and once sorted in an order in which they are quickly listed
-	many  bool        // there are more than mostKinds kinds
-}
-
-// A laneKind is a lane in the making.
-type laneKind struct {
-	of       TaskID           // one of its tasks
-	size     resources.Vector // of it, and what else makes a lane
-	own      ownCost
-	priority int32
-	flags    flags
-	place    int32 // among the lanes
-	tasks    int32 // in it
-}
-
-// A dealtTask is a task with its lane, and what decides inside.
-type dealtTask struct {
-	newest int64
-	id     TaskID
-	kind   int32 // of kinds
-	leaf   queue.ID
-}
-
-// mostKinds is up to how many lanes tasks are dealt out. To find the lane of a task
-// takes a look at each; beyond so many, sorting looks at fewer. And fewInserted is
-// up to how many tasks of a lane are sorted by inserting one after the other.
-const mostKinds, fewInserted = 16, 24
-
-// reset begins with the next node.
-func (s *laneSorter) reset() { s.kinds, s.dealt, s.many = s.kinds[:0], s.dealt[:0], false }
-
-// deal deals a task of the node out.
-func (s *laneSorter) deal(id TaskID, x *taskTable) {
-	r, size, own := &x.tasks[id], x.size(id), x.ownOf(id)
-	// A look at each lane so far: there are a few.
-	k := 0
-	for !s.many && k < len(s.kinds) && !s.kinds[k].takes(r, own, size) {
-		k++
-	}
-	switch {
-	case s.many:
-	case k == mostKinds:
-		s.many = true
-	case k == len(s.kinds):
-		s.kinds = append(s.kinds, laneKind{of: id, size: size, own: own, priority: r.priority, flags: r.flags & costFlags, tasks: 1})
-	default:
-		s.kinds[k].tasks++
-	}
-	s.dealt = append(s.dealt, dealtTask{newest: x.newest(id), id: id, kind: int32(k), leaf: r.leaf})
-}
-
-// takes reports whether a task of some own cost and size is of the lane.
-func (k *laneKind) takes(r *taskRow, own ownCost, size resources.Vector) bool {
-	if r.priority != k.priority || r.flags&costFlags != k.flags || own != k.own {
-		return false
-	}
-	for t, v := range size {
-		if v != k.size[t] {
-			return false
-		}
-	}
-	return true
-}
-
-// sort finds the places of the lanes, and returns how many there are.
-func (s *laneSorter) sort(x *taskTable) (lanes int) {
-	if s.many {
-		s.sortMany(x)
-		return len(s.kinds)
-	}
-	long := false
-	for i := range s.kinds {
-		long = long || s.kinds[i].tasks > fewInserted
-		// The place of a lane is the number of those that come before it.
-		for j := range i {
-			if x.compareLanes(s.kinds[j].of, s.kinds[i].of) < 0 {
-				s.kinds[i].place++
-			} else {
-				s.kinds[j].place++
-			}
-		}
-	}
-	// To insert into a long lane moves many. In their order each stays where it comes.
-	if long {
-		slices.SortFunc(s.dealt, x.compareInLane)
-	}
-	return len(s.kinds)
-}
-
-// sortMany is sort for tasks of many kinds, which were not dealt out.
-func (s *laneSorter) sortMany(x *taskTable) {
-	slices.SortFunc(s.dealt, func(a, b dealtTask) int {
-		if c := x.compareLanes(a.id, b.id); c != 0 {
-			return c
-		}
-		return x.compareInLane(a, b)
-	})
-	s.kinds = s.kinds[:0]
-	for i := range s.dealt {
-		t := &s.dealt[i]
-		if i == 0 || x.compareLanes(s.dealt[i-1].id, t.id) != 0 {
-			r := &x.tasks[t.id]
-			s.kinds = append(s.kinds, laneKind{of: t.id, size: x.size(t.id), priority: r.priority, flags: r.flags & costFlags, place: int32(len(s.kinds))})
-		}
-		t.kind = int32(len(s.kinds) - 1)
-		s.kinds[t.kind].tasks++
-	}
-}
-
-// list lists lanes and tasks in a digest that has room for them: in each lane those
-// first that lose the least work, then those of the smallest key.
-func (s *laneSorter) list(d *nodeDigest, x *taskTable) {
-	for i := range s.kinds {
-		k := &s.kinds[i]
-		d.lanes[k.place] = lane{end: k.tasks, priority: k.priority, flags: k.flags}
-		copy(d.size(int(k.place), x.types), k.size)
-	}
-	// Lanes lie one behind the other, and are empty until their tasks come.
-	first := int32(0)
-	for i := range d.lanes {
-		l := &d.lanes[i]
-		l.first, first = first, first+l.end
-		l.end = l.first
-	}
-	// Each is inserted where it belongs among those that came before it.
-	for i := range s.dealt {
-		t := &s.dealt[i]
-		l := &d.lanes[s.kinds[t.kind].place]
-		j := l.end
-		l.end++
-		for ; j > l.first && (d.times[j-1] < t.newest || d.times[j-1] == t.newest && x.tasks[d.ids[j-1]].key > x.tasks[t.id].key); j-- {
-			d.times[j], d.ids[j], d.leaves[j] = d.times[j-1], d.ids[j-1], d.leaves[j-1]
-		}
-		d.times[j], d.ids[j], d.leaves[j] = t.newest, t.id, t.leaf
-	}
-}
-
-// compareInLane orders tasks of a lane.
-func (x *taskTable) compareInLane(a, b dealtTask) int {
-	if a.newest != b.newest {
-		return cmp.Compare(b.newest, a.newest)
-	}
-	return strings.Compare(x.tasks[a.id].key, x.tasks[b.id].key)
-}

@@ -50,10 +50,7 @@ func TestDigest_IsSorted(t *testing.T) {
 func compareDigest(t *rapid.T, c *Cluster, n NodeID) {
 	want := slices.Clone(c.nodes[n].tasks)
 	slices.SortFunc(want, func(a, b TaskID) int {
-		if d := c.compareLanes(a, b); d != 0 {
-			return d
-		}
-		return c.compareInLane(dealtTask{newest: c.newest(a), id: a}, dealtTask{newest: c.newest(b), id: b})
+		return c.compareDigested(sortedTask{c.newest(a), a}, sortedTask{c.newest(b), b})
 	})
 	d := &c.digest.nodes[n]
 	require.Equal(t, want, append([]TaskID{}, d.ids...))

@@ -208,23 +208,6 @@ func (x *taskTable) lost(id TaskID, now int64) uint64 {
 // costOf returns the own cost of a task.
 func (x *taskTable) costOf(id TaskID) int64 { return x.costs.at(int(id)) }
 
-// ownOf returns what else tells lanes of one size, priority and flags apart.
-func (x *taskTable) ownOf(id TaskID) (own ownCost) {
-	if len(x.costs) > 0 {
-		own.cost = x.costOf(id)
-	}
-	if len(x.preempted) > 0 {
-		own.preemptions = x.preempted.at(int(id))
-	}
-	return own
-}
-
-// An ownCost is what a task alone adds to a cost.
-type ownCost struct {
-	cost        int64
-	preemptions int32
-}
-
 // budgetsOf returns the rows of the budgets that a task names, none for most.
 func (x *taskTable) budgetsOf(id TaskID) []int32 { return x.rowsOf(x.budgetSet.at(int(id))) }
 
