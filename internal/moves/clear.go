@@ -4,7 +4,6 @@ package moves
 
 import (
 	"cmp"
-	"container/heap"
 	"iter"
 	"slices"
 	"strings"
@@ -31,49 +30,26 @@ func (f foundSet) compare(g foundSet) int {
 // of those who stop.
 var order = cost.Order{Count: 1}
 
-// byLack has nodes on which something lacks room, those on which it lacks least first.
-// They are sorted as far as they are asked for: behind a heap, the first one last.
-type byLack struct {
-	nodes []shortNode
-	heap  int // how many are in the heap
-}
-
+// A shortNode is a node on which something lacks room.
 type shortNode struct {
 	node victims.NodeID
 	lack resources.Share
 	vain bool // no movers make room there
 }
 
-func (b *byLack) Len() int      { return b.heap }
-func (b *byLack) Swap(i, j int) { b.nodes[i], b.nodes[j] = b.nodes[j], b.nodes[i] }
-func (b *byLack) Push(any)      {} // nothing is added once it is a heap
-func (b *byLack) Pop() any      { b.heap--; return nil }
-func (b *byLack) Less(i, j int) bool {
-	x, y := &b.nodes[i], &b.nodes[j]
-	return cmp.Or(x.lack.Compare(y.lack), cmp.Compare(x.node, y.node)) < 0
-}
-
-// at returns the node of an index in that order.
-func (b *byLack) at(i int) *shortNode {
-	for i >= len(b.nodes)-b.heap {
-		heap.Pop(b)
-	}
-	return &b.nodes[len(b.nodes)-1-i]
-}
-
-// listNear lists those of some nodes on which a member lacks something beside a packing.
+// listNear lists those of some nodes on which a member lacks something beside a packing, those first on which
+// it lacks least.
 func (s *Search) listNear(hosts []victims.NodeID, m *victims.Member, p *packing) {
-	nodes := s.near.nodes[:0]
+	s.near, s.movers = s.near[:0], 0
 	for _, n := range hosts {
 		if s.meter.Pay(hostWork); s.meter.Over() {
 			break
 		}
 		if lack := s.lack(n, m, p); lack != nil {
-			nodes = append(nodes, shortNode{node: n, lack: s.share(lack)})
+			s.near = append(s.near, shortNode{node: n, lack: s.share(lack)})
 		}
 	}
-	s.near, s.movers = byLack{nodes, len(nodes)}, 0
-	heap.Init(&s.near)
+	slices.SortFunc(s.near, func(a, b shortNode) int { return cmp.Or(a.lack.Compare(b.lack), cmp.Compare(a.node, b.node)) })
 }
 
 // sets lists the cheapest sets of movers that make room for a member by themselves, each on a
@@ -83,7 +59,7 @@ func (s *Search) sets(m *victims.Member, p *packing, parts int) (sets []foundSet
 	looked, tasks := 0, fewTasks/max(len(s.members), 1)
 	s.parts = int64(parts)
 	floor := s.meter.Left - s.meter.Left/s.parts
-	for i := range s.near.nodes {
+	for i := range s.near {
 		var most *cost.Total
 		if len(sets) == fewSets {
 			if most = &sets[fewSets-1].cost; most.Levels == (cost.Levels{0, 1}) {
@@ -93,7 +69,7 @@ func (s *Search) sets(m *victims.Member, p *packing, parts int) (sets []foundSet
 		if (looked > tasks || s.meter.Left < floor) && len(sets) > 0 || looked > fewTasks && s.movers == 0 || s.meter.Over() {
 			break
 		}
-		at := s.near.at(i)
+		at := &s.near[i]
 		if at.vain {
 			continue
 		}

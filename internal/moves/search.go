@@ -92,7 +92,7 @@ type Search struct {
 	most     resources.Vector // of each type, what some of them has
 	rooms    resources.Vector // and what all have
 	hosts    []victims.NodeID // that a member may run on
-	near     byLack           // of them those on which it lacks something
+	near     []shortNode      // of them those on which it lacks something
 	free     resources.Vector
 	short    resources.Vector
 	all      resources.Vector

@@ -144,9 +144,9 @@ func (s *Search) spare() error {
 // mixed lets all of a node move that can, has others stop for the rest, and takes back who
 // need not move. It does so on the nodes on which the ask lacks least.
 func (s *Search) mixed() error {
-	for i := range min(len(s.near.nodes), mixedNodes) {
+	for i := range min(len(s.near), mixedNodes) {
 		p := s.packing()
-		p.clearing = s.near.at(i).node
+		p.clearing = s.near[i].node
 		units := slices.Clone(s.unitsOn(p.clearing).units)
 		s.sortUnits(units, s.Ask.Size)
 		for j := range units {
