@@ -302,14 +302,35 @@ type loader struct {
 	c       *Cluster
 	version int // of the text
 	queues  map[string]queue.ID
-	stage   int // the place of the last word in loadWords
 	head    clusterLine
 	nodes   saved.Rows[NodeID]
 	tasks   saved.Rows[TaskID]
 }
 
-// loadWords are the words of lines in their order: each needs those before it.
-var loadWords = []string{"budget", "node", "task", "minimum", "spread", "order", "wait", "ask", "grant", ""}
+// A lineKind is a word of lines, and what takes one. The words come in the order of this list: each needs those
+// before it.
+type lineKind struct {
+	word string
+	load func(*loader) error
+}
+
+var lineKinds = []lineKind{
+	{"budget", taking((*loader).loadBudget)}, {"node", taking((*loader).loadNode)}, {"task", taking((*loader).loadTask)},
+	{"minimum", taking((*loader).loadMinimum)}, {"spread", taking((*loader).loadSpread)}, {"order", taking((*loader).loadOrder)},
+	{"wait", taking((*loader).loadWait)}, {"ask", taking((*loader).loadAsk)}, {"grant", taking((*loader).loadGrant)},
+	{"", (*loader).finish},
+}
+
+// taking has a method take the value of a line.
+func taking[L any](load func(*loader, *L) error) func(*loader) error {
+	return func(x *loader) error {
+		l := new(L)
+		if err := x.Decode(l); err != nil {
+			return err
+		}
+		return load(x, l)
+	}
+}
 
 func (x *loader) load() error {
 	start, err := x.Begin("cluster")
@@ -320,42 +341,17 @@ func (x *loader) load() error {
 	if err = x.loadHead(start); err != nil {
 		return err
 	}
-	for {
+	for stage := 0; ; {
 		word, err := x.Next(start)
 		if err != nil {
 			return err
 		}
-		stage := slices.Index(loadWords, word)
-		if stage < x.stage {
+		next := slices.IndexFunc(lineKinds, func(k lineKind) bool { return k.word == word })
+		if next < stage {
 			return x.Unknown(word)
 		}
-		x.stage = stage
-		switch word {
-		case "budget":
-			err = x.loadBudget()
-		case "node":
-			err = x.loadNode()
-		case "task":
-			err = x.loadTask()
-		case "minimum":
-			err = x.loadMinimum()
-		case "spread":
-			err = x.loadSpread()
-		case "order":
-			err = x.loadOrder()
-		case "wait":
-			err = x.loadWait()
-		case "ask":
-			err = x.loadAsk()
-		case "grant":
-			err = x.loadGrant()
-		case "":
-			if err = x.finish(); err != nil {
-				return x.Errorf("%w", err)
-			}
-			return nil
-		}
-		if err != nil {
+		stage = next
+		if err := lineKinds[stage].load(x); err != nil || word == "" {
 			return err
 		}
 	}
@@ -404,11 +400,7 @@ func (x *loader) loadHead(start int) error {
 	return x.nodes.Take(noNode) // which no line has
 }
 
-func (x *loader) loadBudget() error {
-	var l budgetLine
-	if err := x.Decode(&l); err != nil {
-		return err
-	}
+func (x *loader) loadBudget(l *budgetLine) error {
 	if _, twice := x.c.findBudget(l.Name); twice || l.Name == "" {
 		return x.Errorf("budget %q: %w", l.Name, ErrDuplicate)
 	}
@@ -422,11 +414,7 @@ func (x *loader) loadBudget() error {
 	return nil
 }
 
-func (x *loader) loadNode() error {
-	var l nodeLine
-	if err := x.Decode(&l); err != nil {
-		return err
-	}
+func (x *loader) loadNode(l *nodeLine) error {
 	c := x.c
 	if x.version == 1 {
 		l.Row++
@@ -472,11 +460,7 @@ func (x *index) deadNode() {
 	x.nodes[id] = nodeRow{}
 }
 
-func (x *loader) loadTask() error {
-	var l taskLine
-	if err := x.Decode(&l); err != nil {
-		return err
-	}
+func (x *loader) loadTask(l *taskLine) error {
 	if err := x.tasks.Take(l.Row); err != nil {
 		return x.Errorf("task %q: %w: %w", l.Key, err, invalid.Range)
 	}
@@ -524,11 +508,7 @@ func (x *loader) loadTask() error {
 	return nil
 }
 
-func (x *loader) loadMinimum() error {
-	var l minimumLine
-	if err := x.Decode(&l); err != nil {
-		return err
-	}
+func (x *loader) loadMinimum(l *minimumLine) error {
 	c := x.c
 	job, has := c.jobs.lookup(l.Job)
 	switch {
@@ -548,11 +528,7 @@ func (x *loader) loadMinimum() error {
 	return nil
 }
 
-func (x *loader) loadSpread() error {
-	var l spreadLine
-	if err := x.Decode(&l); err != nil {
-		return err
-	}
+func (x *loader) loadSpread(l *spreadLine) error {
 	app, ok := x.c.apps.lookup(l.Application)
 	if !ok {
 		return x.Errorf("spread application %q: %w", l.Application, ErrUnknown)
@@ -561,11 +537,7 @@ func (x *loader) loadSpread() error {
 	return nil
 }
 
-func (x *loader) loadOrder() error {
-	var l orderLine
-	if err := x.Decode(&l); err != nil {
-		return err
-	}
+func (x *loader) loadOrder(l *orderLine) error {
 	c := x.c
 	node, isNode := c.nodeIDs[l.Node]
 	leaf, isQueue := x.queues[l.Queue]
@@ -596,11 +568,7 @@ func (x *loader) loadOrder() error {
 // clip returns the first of some rows, for a message.
 func clip(list []TaskID) []TaskID { return list[:min(len(list), 10)] }
 
-func (x *loader) loadWait() error {
-	var l waitLine
-	if err := x.Decode(&l); err != nil {
-		return err
-	}
+func (x *loader) loadWait(l *waitLine) error {
 	c := x.c
 	wait := c.newWait()
 	c.waitOf.reserve(cap(c.tasks))
@@ -613,11 +581,7 @@ func (x *loader) loadWait() error {
 	return nil
 }
 
-func (x *loader) loadAsk() error {
-	var l askLine
-	if err := x.Decode(&l); err != nil {
-		return err
-	}
+func (x *loader) loadAsk(l *askLine) error {
 	c := x.c
 	if _, twice := c.askIDs[l.Key]; twice || l.Key == "" {
 		return x.Errorf("ask %q: %w", l.Key, ErrDuplicate)
@@ -634,11 +598,7 @@ func (x *loader) loadAsk() error {
 	return nil
 }
 
-func (x *loader) loadGrant() error {
-	var l grantLine
-	if err := x.Decode(&l); err != nil {
-		return err
-	}
+func (x *loader) loadGrant(l *grantLine) error {
 	c := x.c
 	if !c.isRow(l.Task) || c.tasks[l.Task].state != Granted || c.tasks[l.Task].scheduled != 0 {
 		return x.Errorf("grant: row %d is no grant, or has come already: %w", l.Task, ErrState)
@@ -651,7 +611,7 @@ func (x *loader) loadGrant() error {
 		return x.Errorf("grant of %q: number %d after %d of %d: %w", c.tasks[l.Task].key, l.Number, last, c.granting, invalid.Range)
 	}
 	if x.version < 3 {
-		if err := x.loadOwnAsk(&l); err != nil {
+		if err := x.loadOwnAsk(l); err != nil {
 			return err
 		}
 	}
@@ -675,11 +635,11 @@ func (x *loader) finish() error {
 	c := x.c
 	nodes, err := x.nodes.Close()
 	if err != nil {
-		return fmt.Errorf("nodes: %w: %w", err, invalid.Range)
+		return x.Errorf("nodes: %w: %w", err, invalid.Range)
 	}
 	tasks, err := x.tasks.Close()
 	if err != nil {
-		return fmt.Errorf("tasks: %w: %w", err, invalid.Range)
+		return x.Errorf("tasks: %w: %w", err, invalid.Range)
 	}
 	for len(c.nodes) < nodes {
 		c.deadNode()
@@ -690,28 +650,28 @@ func (x *loader) finish() error {
 	c.freeNodes, c.freeTasks = x.nodes.Free, x.tasks.Free
 	for i := range c.budgets {
 		if b := &c.budgets[i]; b.unset && (b.uses == 0 || b.hard) {
-			return fmt.Errorf("budget %q: nobody set it, and %d tasks name it: %w", b.name, b.uses, ErrUnknown)
+			return x.Errorf("budget %q: nobody set it, and %d tasks name it: %w", b.name, b.uses, ErrUnknown)
 		}
 	}
 	for i := range c.waits {
 		if i > 0 && c.waits[i].grants == 0 {
-			return fmt.Errorf("wait %d: no grant waits: %w", i, ErrUnknown)
+			return x.Errorf("wait %d: no grant waits: %w", i, ErrUnknown)
 		}
 	}
 	for i := range c.asks {
 		if i > 0 && len(c.asks[i].grants) == 0 {
-			return fmt.Errorf("ask %q: it holds no grant: %w", c.asks[i].key, ErrUnknown)
+			return x.Errorf("ask %q: it holds no grant: %w", c.asks[i].key, ErrUnknown)
 		}
 	}
 	for i := range c.tasks {
 		if r := &c.tasks[i]; r.state == Granted && r.scheduled == 0 {
-			return fmt.Errorf("grant of %q: no line says when it was given: %w", r.key, ErrUnknown)
+			return x.Errorf("grant of %q: no line says when it was given: %w", r.key, ErrUnknown)
 		}
 	}
 	slices.SortFunc(c.order, func(n, m NodeID) int { return cmp.Compare(c.nodes[n].seq, c.nodes[m].seq) })
 	for i, n := range c.order[min(1, len(c.order)):] {
 		if c.nodes[n].seq == c.nodes[c.order[i]].seq {
-			return fmt.Errorf("node %q: order %d, which another one has: %w", c.nodes[n].name, c.nodes[n].seq, ErrDuplicate)
+			return x.Errorf("node %q: order %d, which another one has: %w", c.nodes[n].name, c.nodes[n].seq, ErrDuplicate)
 		}
 	}
 	return nil
