@@ -185,19 +185,10 @@ func (p *Pending) decide(s *shared, e *waiting, now time.Time) error {
 	s.of, s.refused = e, outcome == victims.Refused
 	s.full = outcome == victims.Fits && len(s.d.Plan.Places) == 0
 	s.idle, s.at, s.counts = p.Planner.Cluster.Version(), now, p.Planner.Counting()
-	if p.Planner.RetryInterval > 0 && (outcome == victims.Preempts || s.refused && tried(s.d.Refusal.Reason)) {
+	if p.Planner.RetryInterval > 0 && (outcome == victims.Preempts || s.refused && !rulebook.ReasonOf(s.d.Refusal.Reason).Barred) {
 		e.ask.LastAttempt = now
 	}
 	return nil
-}
-
-// tried reports whether victims were looked for, or could not be by law 4, before a refusal.
-func tried(reason string) bool {
-	switch reason {
-	case rulebook.MayNotPreempt, rulebook.TooEarly, rulebook.TooSoon, victims.InFlight:
-		return false
-	}
-	return true
 }
 
 // worth reports whether to decide again.

@@ -350,11 +350,7 @@ func (d *decision) try(dst *victims.Decision, s stage) bool {
 // mayTakeOwn reports whether the option of the own leaf has a say after a refusal.
 // (DESIGN.md, The own leaf.)
 func (d *decision) mayTakeOwn(r string) bool {
-	switch r {
-	case rulebook.MayNotPreempt, rulebook.TooEarly, rulebook.TooSoon, victims.InFlight:
-		return false
-	}
-	return d.rules.own != queue.Never
+	return d.rules.own != queue.Never && !rulebook.ReasonOf(r).Barred
 }
 
 // others reports whether the own leaf, or branch, has tasks that are not of the job's

@@ -441,10 +441,7 @@ func (j *joiner) describe(list []int) {
 		if a.LastAttempt.After(job.LastAttempt) {
 			job.LastAttempt = a.LastAttempt
 		}
-		job.Members = append(job.Members, victims.Member{
-			Key: a.Key, Size: a.Size, Originator: a.Originator, OptedOut: a.OptedOut, Class: a.Class,
-			Name: a.Name, Tag: a.Tag, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets,
-		})
+		job.Members = append(job.Members, a.Member(0))
 	}
 }
 

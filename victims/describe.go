@@ -80,10 +80,7 @@ func (c *Cluster) describePlan(p *Plan) string {
 	}
 	// Indented, so that the cost reads as part of the list and a reader of
 	// lines can tell it from the next decision.
-	for line := range strings.Lines(p.DescribeCost(c.Schema())) {
-		b.WriteString("  " + line)
-	}
-	return b.String()
+	return b.String() + indented(p.DescribeCost(c.Schema()))
 }
 
 // remarks says what a victim is beside its priority: its rank, and what makes it costly to stop.

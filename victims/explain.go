@@ -401,9 +401,7 @@ func (e *Explanation) Describe(c *Cluster) string {
 	for i := range e.Members {
 		f := &e.Members[i]
 		fmt.Fprintf(&b, "%s, asked alone: %s\n", f.names(&e.Decision.Plan.Ask), f.Alone.Decision.Summary(c))
-		for line := range strings.Lines(f.Alone.Describe(c)) {
-			b.WriteString("  " + line)
-		}
+		b.WriteString(indented(f.Alone.Describe(c)))
 	}
 	queues := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
 	for i := range e.Queues {

@@ -71,14 +71,7 @@ const (
 // mayTakeOwn reports whether the option of the own leaf has a say after a
 // refusal. (DESIGN.md, The own leaf.)
 func (d *decision) mayTakeOwn(dst *Decision) bool {
-	if d.own == queue.Never || d.required() || d.trial.meter.Stopped {
-		return false
-	}
-	switch dst.Refusal.Reason {
-	case rulebook.MayNotPreempt, rulebook.TooEarly, rulebook.TooSoon, InFlight, rulebook.UnknownNode:
-		return false
-	}
-	return true
+	return d.own != queue.Never && !d.required() && !d.trial.meter.Stopped && !rulebook.ReasonOf(dst.Refusal.Reason).Barred
 }
 
 // prepare states whose tasks are candidates, and reports whether any leaf is in

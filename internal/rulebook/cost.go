@@ -49,55 +49,50 @@ func CostOf(t *cost.Total) Cost {
 	return c
 }
 
-// at returns what a cost has of a level that is one number.
-func (c *Cost) at(l Level) int64 {
+// field returns where a cost has a level that is one number; nil for any other.
+func (c *Cost) field(l Level) (small *int, large *int64) {
 	switch l {
 	case LevelOptedOut:
-		return int64(c.OptedOut)
-	case LevelOverrun:
-		return c.Overrun
+		return &c.OptedOut, nil
 	case LevelOriginators:
-		return int64(c.Originators)
-	case LevelRank:
-		return c.MaxRank
-	case LevelPriority:
-		return c.MaxPriority
+		return &c.Originators, nil
 	case LevelJobs:
-		return int64(c.Jobs)
-	case LevelPreemptions:
-		return c.Preemptions
+		return &c.Jobs, nil
 	case LevelVictims:
-		return int64(c.Victims)
+		return &c.Victims, nil
+	case LevelOverrun:
+		return nil, &c.Overrun
+	case LevelRank:
+		return nil, &c.MaxRank
+	case LevelPriority:
+		return nil, &c.MaxPriority
+	case LevelPreemptions:
+		return nil, &c.Preemptions
 	case LevelSumRanks:
-		return c.SumRanks
+		return nil, &c.SumRanks
 	case LevelSumPriorities:
-		return c.SumPriorities
+		return nil, &c.SumPriorities
 	}
-	return 0
+	return nil, nil
+}
+
+// at returns what a cost has of a level that is one number.
+func (c *Cost) at(l Level) (v int64) {
+	small, large := c.field(l)
+	switch {
+	case small != nil:
+		v = int64(*small)
+	case large != nil:
+		v = *large
+	}
+	return v
 }
 
 // set sets it.
 func (c *Cost) set(l Level, v int64) {
-	switch l {
-	case LevelOptedOut:
-		c.OptedOut = int(v)
-	case LevelOverrun:
-		c.Overrun = v
-	case LevelOriginators:
-		c.Originators = int(v)
-	case LevelRank:
-		c.MaxRank = v
-	case LevelPriority:
-		c.MaxPriority = v
-	case LevelJobs:
-		c.Jobs = int(v)
-	case LevelPreemptions:
-		c.Preemptions = v
-	case LevelVictims:
-		c.Victims = int(v)
-	case LevelSumRanks:
-		c.SumRanks = v
-	case LevelSumPriorities:
-		c.SumPriorities = v
+	if small, large := c.field(l); small != nil {
+		*small = int(v)
+	} else {
+		*large = v
 	}
 }

@@ -44,8 +44,9 @@ type ReasonEntry struct {
 	Ask, Gang string // what would have to be otherwise, in a sentence each; the same if Gang is ""
 	About     About
 	// Searched: victims were looked for, so who kept them can be counted. Gate: it forbids to look,
-	// and is told beside what the own leaf lacks. Moves: to move tasks may help.
-	Searched, Gate, Moves bool
+	// and is told beside what the own leaf lacks. Barred: nobody may go, of the own leaf neither. Moves: to move
+	// tasks may help.
+	Searched, Gate, Barred, Moves bool
 	// Bounds, Policies, Less, Cap and Place say what helps: another guarantee or max, another policy,
 	// less usage of the queue that it is about, a higher cap on victims, and a place as things are.
 	Bounds, Policies, Less, Cap, Place bool
@@ -55,14 +56,14 @@ type ReasonEntry struct {
 // of them anywhere; what else has a list of them, tests of it hold against this one.
 var reasonTable = []ReasonEntry{
 	{Word: InFlight, Ask: "a place is held for it, and it cannot start there yet",
-		Gang: "members are leaving still, or cannot start yet where they were placed"},
-	{Word: UnknownNode, Ask: "the node %s that it requires is not in the cluster", About: AboutNode},
+		Gang: "members are leaving still, or cannot start yet where they were placed", Barred: true},
+	{Word: UnknownNode, Ask: "the node %s that it requires is not in the cluster", About: AboutNode, Barred: true},
 	{Word: QuotaMin, Ask: "it may not have so much that is not preemptible"},
 	{Word: QuotaMax, Ask: "a quota is passed"},
-	{Word: MayNotPreempt, Ask: "it must not preempt others", Place: true},
+	{Word: MayNotPreempt, Ask: "it must not preempt others", Barred: true, Place: true},
 	{Word: TooEarly, Ask: "it has not been pending for %s, the preemption delay of its queue", About: AboutDelay,
-		Policies: true, Place: true},
-	{Word: TooSoon, Ask: "preemption was tried for it a short while ago", Place: true},
+		Barred: true, Policies: true, Place: true},
+	{Word: TooSoon, Ask: "preemption was tried for it a short while ago", Barred: true, Place: true},
 	{Word: OverMax, Ask: "%s is over its max of %s already", About: AboutMax, Gate: true, Bounds: true, Less: true},
 	{Word: NotGuaranteed, Ask: "no queue on its path is guaranteed anything that it asks for",
 		Gang: "no queue on its path is guaranteed anything that its members ask for",

@@ -42,7 +42,7 @@ func TestCoverNoAllocs(t *testing.T) {
 		name string
 		run  func()
 	}{
-		{"Greedy", func() { w.Greedy(&s, p) }},
+		{"Greedy", func() { w.Least(&s, p, 0) }},
 		{"Least", func() { w.Least(&s, p, 1000) }},
 		{"Least/few steps", func() { w.Least(&s, p, 10) }},
 		{"Least/order of the caller", func() { w.Least(&s, ordered, 1000) }},
@@ -81,7 +81,7 @@ func BenchmarkWorker(b *testing.B) {
 			name  string
 			solve func(w *Worker, s *Selection)
 		}{
-			{"Greedy", func(w *Worker, s *Selection) { w.Greedy(s, p) }},
+			{"Greedy", func(w *Worker, s *Selection) { w.Least(s, p, 0) }},
 			{"Least", func(w *Worker, s *Selection) { w.Least(s, p, DefaultSteps) }},
 		} {
 			b.Run(fmt.Sprintf("%s/units=%d", bb.name, n), func(b *testing.B) {

@@ -80,7 +80,7 @@ func greedyIsLegal(t *rapid.T) {
 	c := coverCases().Draw(t, "case")
 	var w Worker
 	var s Selection
-	w.Greedy(&s, &c.Problem)
+	w.Least(&s, &c.Problem, 0)
 	if !s.Found {
 		if s.Proven && c.best != nil {
 			t.Fatalf("nothing, and proven, where there is %v", c.best.keys)
@@ -245,7 +245,7 @@ func workerForgets(t *rapid.T) {
 	first.Limit = &cost.Total{Units: 1}
 	used.Least(&s, &first.Problem, 3)
 	first.Limit = nil
-	used.Greedy(&s, &first.Problem)
+	used.Least(&s, &first.Problem, 0)
 	used.Least(&s, &first.Problem, 7)
 	for _, steps := range []int{4, enoughSteps} {
 		used.Least(&s, &second.Problem, steps)

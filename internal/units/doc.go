@@ -9,6 +9,6 @@
 // that they must not pass, and a [Unit] one thing to choose: a task, or a gang that goes as a
 // whole.
 //
-// [Worker.Greedy] is fast. [Worker.Least] is branch and bound from there, within a number
-// of steps: the problem is NP-hard.
+// [Worker.Least] is branch and bound from a greedy set on, within a number of steps: the
+// problem is NP-hard.
 package units

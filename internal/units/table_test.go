@@ -199,7 +199,7 @@ func TestCoverTable(t *testing.T) {
 			if tt.greedy == nil {
 				return
 			}
-			w.Greedy(&s, p)
+			w.Least(&s, p, 0)
 			if got := keysOrNone(p, &s); !slices.Equal(got, tt.greedy) || s.Proven {
 				t.Errorf("greedy: %v, proven %t, want %v", got, s.Proven, tt.greedy)
 			}

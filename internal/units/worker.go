@@ -46,15 +46,9 @@ type Worker struct {
 
 // Least finds the cheapest set by branch and bound. After so many steps it ends with the
 // best set found, of which no unit can be given back. Steps can grow exponentially with
-// the number of different units.
-func (w *Worker) Least(dst *Selection, p *Problem, steps int) { w.solve(dst, p, steps) }
-
-// Greedy takes units, the cheapest first and among equals those that cover most, and
-// gives back what is not needed, the costliest first. If bounds bind it may miss a set
-// that exists; Proven is then false. The cost is that of sorting.
-func (w *Worker) Greedy(dst *Selection, p *Problem) { w.solve(dst, p, 0) }
-
-func (w *Worker) solve(dst *Selection, p *Problem, steps int) {
+// the number of different units. With 0 steps it is greedy: it takes units, the cheapest first
+// and among equals those that cover most, and gives back what is not needed.
+func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
 	s := &w.search
 	if s.Meter = w.Meter; s.Meter == nil {
 		w.own = least.Meter{Left: math.MaxInt64 / 2}
