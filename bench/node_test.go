@@ -71,7 +71,7 @@ func BenchmarkNode(b *testing.B) {
 				name  string
 				solve func(*units.Worker, *units.Selection)
 			}{
-				{"greedy", func(w *units.Worker, s *units.Selection) { w.Greedy(s, p) }},
+				{"greedy", func(w *units.Worker, s *units.Selection) { w.Least(s, p, 0) }},
 				{"exact", func(w *units.Worker, s *units.Selection) { w.Least(s, p, 1<<16) }},
 			} {
 				b.Run(fmt.Sprintf("search=%s/mixed=%t/tasks=%d/k=%d", search.name, w.Mixed, w.Tasks, k), func(b *testing.B) {
