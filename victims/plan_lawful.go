@@ -5,7 +5,6 @@ package victims
 import (
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 )
@@ -16,9 +15,7 @@ import (
 // more and more nodes, and by their amounts each of those nodes would look like one on
 // which few victims are enough.
 //
-// Its sums are kept from one decision to the next. A queue that asks again and again would
-// look through the same nodes each time, and few of them have changed. What a decision finds does
-// not depend on what is kept.
+// What was found out of a node is kept as long as the same tasks are candidates.
 type lawful struct {
 	d      *decision
 	needed bool       // laws keep some tasks of the cluster
@@ -29,32 +26,19 @@ type lawful struct {
 	kept   keptLawful
 }
 
-// keptLawful has the sums that are kept. They hold for one cluster as long as the
-// laws keep the same tasks, and of a node as long as its digest is the same one.
+// keptLawful has the sums that are kept.
 type keptLawful struct {
-	of   *Cluster
-	laws []leafLaw // by queue
-	app  int32     // whose tasks are kept besides, or -1
-	// The number of times that the laws have changed: what was found under others is
-	// void, and nothing has to be cleared.
-	epoch uint64
-	at    []keptNode // by node
+	epoch uint64 // the number of times that candidates were others: what was found before is void
+	at    []keptNode
 	rows  digestRows // without lanes, which few nodes need
 	types int
 }
 
-// A leafLaw is what keeps tasks of a leaf, so far as lawful knows it.
-type leafLaw struct {
-	veto    bool
-	ceiling int64
-	rank    eligible.Lift
-}
-
 // A keptNode is what is kept of a node, and for what it holds.
 type keptNode struct {
-	made, epoch uint64
-	row         int32 // of the sums in rows, and one; 0 if it has none yet
-	known       known
+	epoch uint64
+	row   int32 // of the sums in rows, and one; 0 if it has none yet
+	known known
 }
 
 // A known says what was found out of the tasks of a node.
@@ -89,14 +73,11 @@ func (s *lawful) reset(d *decision) {
 		s.left = digestRows{}
 		s.left.addNode(d.c.types)
 	}
-	s.kept.reset(s)
+	s.kept.reset(d.c)
 }
 
 // sums returns the rows and the number of the row that have the sums of a node. They have
 // no lanes.
-//
-// It looks through a node of which nothing is kept: what it says must not depend on the decisions
-// before.
 func (s *lawful) sums(n NodeID) (of *digestRows, row NodeID) {
 	digest := &s.d.c.digest.digestRows
 	if s.d.without.Rule != "" || !s.needed && s.letsHighest(n) {
@@ -140,7 +121,7 @@ func (s *lawful) restrict(n NodeID) bool {
 		return false
 	case notKnown:
 		if s.letsAll(n, from) {
-			s.kept.node(n).known = keepsNone
+			s.kept.note(n, keepsNone)
 			return false
 		}
 	}
@@ -162,7 +143,7 @@ func (s *lawful) restrict(n NodeID) bool {
 		}
 	}
 	if len(to.ids) == len(from.ids) {
-		s.kept.node(n).known = keepsNone
+		s.kept.note(n, keepsNone)
 		return false // it was no more than possible
 	}
 	s.left.sumUp(0, s.d.c.types)
@@ -189,50 +170,25 @@ func (s *lawful) keeps(digest *nodeDigest, j, priority int32) bool {
 		s.apps && s.d.c.tasks[digest.ids[j]].app == e.app
 }
 
-// reset takes note of the laws of a decision. What was found under others is void.
-func (k *keptLawful) reset(s *lawful) {
-	c, e, app := s.d.c, &s.d.eligible, int32(-1)
-	if s.apps {
-		app = e.app
-	}
-	same := k.of == c && k.types == c.types && k.app == app && len(k.laws) == len(e.Leaves)
+// reset forgets what was found.
+func (k *keptLawful) reset(c *Cluster) {
 	if k.types != c.types {
-		k.rows, k.at = digestRows{}, nil // rows of another width
+		k.rows, k.at, k.types = digestRows{}, nil, c.types // rows of another width
 	}
-	k.of, k.types, k.app = c, c.types, app
-	// A few numbers per queue tell whether the same tasks are kept as before.
-	k.laws = slices.Grow(k.laws[:0], len(e.Leaves))[:len(e.Leaves)]
-	for w := range e.Leaves {
-		leaf := &e.Leaves[w]
-		law := leafLaw{veto: s.vetoes[w]}
-		// Whom a leaf that gives nothing would let go does not matter.
-		if !law.veto {
-			law.ceiling, law.rank = leaf.Ceiling, leaf.Rank
-		}
-		if k.laws[w] != law {
-			k.laws[w], same = law, false
-		}
-	}
-	if !same {
-		k.epoch++
-	}
-	if n := len(c.nodes); n > len(k.at) {
-		k.at = append(k.at, make([]keptNode, n-len(k.at))...)
-	}
+	k.epoch++
+	k.at = append(k.at, make([]keptNode, max(0, len(c.nodes)-len(k.at)))...)
 }
 
-// node returns what is kept of a node. What holds no longer is forgotten.
-func (k *keptLawful) node(n NodeID) *keptNode {
+// note notes what was found out of the tasks of a node.
+func (k *keptLawful) note(n NodeID, what known) *keptNode {
 	at := &k.at[n]
-	if made := k.of.digest.made[n]; at.epoch != k.epoch || at.made != made {
-		*at = keptNode{made: made, epoch: k.epoch, row: at.row}
-	}
+	at.epoch, at.known = k.epoch, what
 	return at
 }
 
-// find returns what was found out of the tasks of a node, if that holds still.
+// find returns what was found out of the tasks of a node.
 func (k *keptLawful) find(n NodeID) known {
-	if at := &k.at[n]; at.epoch == k.epoch && at.made == k.of.digest.made[n] {
+	if at := &k.at[n]; at.epoch == k.epoch {
 		return at.known
 	}
 	return notKnown
@@ -240,14 +196,13 @@ func (k *keptLawful) find(n NodeID) known {
 
 // keep keeps the sums of a node that has just been looked through.
 func (k *keptLawful) keep(n NodeID, from *digestRows) {
-	at := k.node(n)
+	at := k.note(n, keepsSome)
 	// A node that is looked through again, under whatever laws, has its row again: a planner
 	// at work for long allocates no more.
 	if at.row == 0 {
 		k.rows.addSums(k.types)
 		at.row = int32(len(k.rows.gauges))
 	}
-	at.known = keepsSome
 	row, blocks := int(at.row-1), from.blocks()
 	for i, block := range k.rows.blocks() {
 		copy(rows.At(*block, row, k.types), *blocks[i])

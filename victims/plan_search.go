@@ -149,7 +149,6 @@ func (d *decision) searchWithin() {
 		d.pool.whole = d.pool.whole || !d.best.Found && d.pool.thinned
 		d.pool.forget()
 		d.search.Shown, d.search.Levels = true, true
-		d.search.Revive()
 		d.searchAround()
 	}
 	d.trial.lesser = d.trial.lesser || shown
@@ -297,7 +296,6 @@ func (d *decision) spare() {
 	}
 	d.trial.sparing = true
 	d.pool.forget()
-	d.search.Revive()
 	left := d.trial.meter.Left
 	d.trial.meter.Left = d.trial.budget / spareShare
 	d.searchRoomy()
@@ -306,7 +304,6 @@ func (d *decision) spare() {
 	d.trial.sparing = false
 	d.search.Unproven()
 	d.pool.forget()
-	d.search.Revive()
 }
 
 // searchRoomy looks at the nodes that have room for the ask as they are. If

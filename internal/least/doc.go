@@ -45,8 +45,8 @@
 //     needed: a surrogate constraint. With that one in place of all others, the units that have
 //     the least value for their worth, with the last one cut, are the least of the level: the
 //     fractional knapsack. All prices are right, and some tell more. They start even, and are
-//     changed by subgradient steps. Those that told of one node are tried on the next. A unit
-//     with which a set would have more than the incumbent is left out, by its reduced cost.
+//     changed by subgradient steps. A unit with which a set would have more than the incumbent is
+//     left out, by its reduced cost.
 //  4. A set of rough rows. Prices cut units, and branch and bound does not. A short search among
 //     rough rows, which cost no more and give no less than units do, shows that there is no set
 //     that is cheaper than the incumbent, or gives up.

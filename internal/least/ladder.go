@@ -62,9 +62,6 @@ func (s *Search) climb(p *Problem, e effort) bool {
 	l.begin(p, &s.prices)
 	s.Meter.Pay(int64(len(p.Rows) * (levelWork + dimWork*len(s.prices.dims))))
 	if !l.covers() {
-		if p == &s.rough || p == &s.exact && !s.Host.Elsewhere() {
-			s.bury(p.Node)
-		}
 		return false
 	}
 	for k, what := range s.sequence {

@@ -202,8 +202,6 @@ func (s *Search) solve(n int32, own bool) bool {
 	s.Shown, s.Levels = s.Shown && a.Proven, s.Levels && a.Levels
 	if a.Found {
 		s.Host.Offer(p, a)
-	} else if limit == nil && a.Proven && !s.Host.Elsewhere() {
-		s.bury(n)
 	}
 	return a.Proven
 }
@@ -219,9 +217,6 @@ func (s *Search) pace() int {
 
 // state states a node, and reports whether it may have a plan.
 func (s *Search) state(p *Problem, n int32, how Extent) bool {
-	if int(n) < len(s.dead) && s.dead[n] {
-		return false
-	}
 	p.Node, s.ladder.p = n, nil
 	s.Meter.Pay(100)
 	return s.Host.State(p, n, how)

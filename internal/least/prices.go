@@ -20,39 +20,32 @@ import (
 // take the least: the fractional knapsack. In its literature the row that is cut is the
 // critical one.
 //
-// That holds for any prices that are not negative. So they need not be the best ones, and those
-// that told of one node are tried on the next. Amounts are cut to 30 bits, what is given
-// rounded up and what is needed down, which makes the constraint weaker and never wrong.
+// That holds for any prices that are not negative. So they need not be the best ones. Amounts are
+// cut to 30 bits, what is given rounded up and what is needed down, which makes the constraint
+// weaker and never wrong.
 
 const (
-	roughBits    = 30             // that an amount has at most, without those that play no part
-	evenWorth    = 1 << 34        // what all that is wanted of a dimension is worth at first
-	mostWorth    = evenWorth << 8 // and at most, so that sums stay in range
-	mostUnits    = 1 << 10        // how many units a bound tells of
-	recentPrices = 2              // how many prices are kept for a level
-	rounds       = 16             // how many subgradient steps one question may take
-	mostMissed   = 16             // once so many more attempts failed than not, no more are made
+	roughBits  = 30             // that an amount has at most, without those that play no part
+	evenWorth  = 1 << 34        // what all that is wanted of a dimension is worth at first
+	mostWorth  = evenWorth << 8 // and at most, so that sums stay in range
+	mostUnits  = 1 << 10        // how many units a bound tells of
+	rounds     = 16             // how many subgradient steps one question may take
+	mostMissed = 16             // once so many more attempts failed than not, no more are made
 )
 
-// prices are the dimensions with a price, and the prices that are known.
+// prices are the dimensions with a price, and prices that are tried.
 type prices struct {
 	dims   []dimension
 	even   []int64
-	draft  []int64 // that are being changed
-	given  []int64 // by the units of a bound, per dimension
-	recent [cost.NumLevels]recent
+	draft  []int64             // that are being changed
+	given  []int64             // by the units of a bound, per dimension
+	missed [cost.NumLevels]int // how much more often seeking prices for a level was in vain
 }
 
 // A dimension is what is needed of one at most, without the lowest bits, which play no part.
 type dimension struct {
 	shift uint8
 	whole int64
-}
-
-// A recent is the prices that ruled nodes out by a level, and how seeking more fared.
-type recent struct {
-	n, next, missed int
-	rows            [recentPrices][]int64
 }
 
 func (p *prices) reset(most []int64) {
@@ -62,17 +55,7 @@ func (p *prices) reset(most []int64) {
 		x := dimension{uint8(shift), max(whole>>shift, 1)}
 		p.dims, p.even = append(p.dims, x), append(p.even, evenWorth/x.whole)
 	}
-	for l := range p.recent {
-		p.recent[l].n, p.recent[l].next, p.recent[l].missed = 0, 0, 0
-	}
-}
-
-// keep keeps the draft for a level, in place of the oldest prices if there are many.
-func (p *prices) keep(level int) {
-	l := &p.recent[level]
-	l.rows[l.next] = append(l.rows[l.next][:0], p.draft...)
-	l.next = (l.next + 1) % recentPrices
-	l.n = min(l.n+1, recentPrices)
+	clear(p.missed[:])
 }
 
 // step takes a subgradient step: it raises the prices of what was given too little and lowers
@@ -131,42 +114,32 @@ func (l *ladder) weigh(prices []int64) (need int64) {
 }
 
 // leastValue returns the least of a level that is summed up: at even prices; at prices of
-// what rows without any of the level leave open; at those that ruled out other nodes; and
-// after subgradient steps. It returns false if no set has as little as the goal. To know that
-// it is more than the goal is enough, and if only lesser levels are wanted, as much.
+// what rows without any of the level leave open; and after subgradient steps. It returns false
+// if no set has as little as the goal. To know that it is more than the goal is enough, and if
+// only lesser levels are wanted, as much.
 func (s *Search) leastValue(level int, goal int64, e effort) (low int64, ok bool) {
 	l, p := &s.ladder, &s.prices
-	recent := &p.recent[level]
 	l.prices[level] = append(l.prices[level][:0], p.even...)
 	if level != s.Order.Count && !slices.ContainsFunc(l.kept, func(i int32) bool { return l.value[i] > 0 }) {
 		return 0, true
 	}
-	const even, scarce = -2, -1 // and from 0 on the recent ones
-	for k := even; k < recent.n; k++ {
-		prices := p.even
-		switch {
-		case k == scarce && !s.scarce(level):
-			continue
-		case k == scarce:
-			prices = p.draft
-		case k >= 0 && goal == noLimit:
-			return low, true
-		case k >= 0:
-			prices = recent.rows[k]
-		}
+	for prices, scarce := p.even, false; ; prices, scarce = p.draft, true {
 		s.Meter.Pay(int64(len(l.kept) * (priceWork + len(p.dims))))
 		v, enough := s.price(level, prices, goal)
 		if v > low {
 			low = v
 			l.prices[level] = append(l.prices[level][:0], prices...)
 		}
-		if !enough || low > goal || low == goal && (s.Lesser || k >= 0) {
+		if !enough || low > goal || low == goal && s.Lesser {
 			return low, enough
 		}
+		if scarce || !s.scarce(level) {
+			break
+		}
 	}
-	if e == seek && low < goal && goal < noLimit && len(p.dims) > 1 && recent.missed < mostMissed {
-		if recent.missed++; s.descend(level, goal) {
-			low, recent.missed = goal, max(recent.missed-2, -mostMissed)
+	if missed := &p.missed[level]; e == seek && low < goal && goal < noLimit && len(p.dims) > 1 && *missed < mostMissed {
+		if *missed++; s.descend(level, goal) {
+			low, *missed = goal, max(*missed-2, -mostMissed)
 		}
 		l.prices[level] = append(l.prices[level][:0], p.draft...)
 	}
@@ -256,7 +229,7 @@ func (l *ladder) drop(goal int64) bool {
 }
 
 // descend takes subgradient steps until the rows that are kept have as much of a level as the
-// goal at least, and reports whether it came that far. Those prices are kept for other nodes.
+// goal at least, and reports whether it came that far.
 func (s *Search) descend(level int, goal int64) bool {
 	l, p := &s.ladder, &s.prices
 	if !s.scarce(level) {
@@ -266,7 +239,6 @@ func (s *Search) descend(level int, goal int64) bool {
 		s.Meter.Pay(int64(len(l.kept) * (priceWork + dimWork*len(p.dims))))
 		low, ok := l.least(l.weigh(p.draft))
 		if !ok || low >= goal {
-			p.keep(level)
 			return true
 		}
 		// What the units of the bound give says which prices are too low.

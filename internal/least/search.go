@@ -4,7 +4,6 @@ package least
 
 import (
 	"github.com/go-preempt/preempt/internal/cost"
-	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -73,7 +72,6 @@ type Search struct {
 	// Blind: no bounds, and no limits by the best plan.
 	Blind bool
 
-	dead     []bool  // by node: it has no plan at all
 	shared   []int64 // needs that are waived
 	ties     bool    // sets that cost as much as the best plan are of interest
 	hasty    int     // instead of pace, for tests
@@ -97,7 +95,6 @@ func (s *Search) Reset() {
 		s.sequence = append(s.sequence, cost.ByWork, cost.ByExcess)
 	}
 	s.prices.reset(s.Dims)
-	s.Revive()
 	s.Lesser, s.Shown, s.Levels, s.Aside, s.missed = false, true, true, 0, 0
 }
 
@@ -114,17 +111,6 @@ func (s *Search) Steps() int { return s.solver.steps }
 
 // Unproven notes that something was not looked at: nothing is shown.
 func (s *Search) Unproven() { s.Shown, s.Levels = false, false }
-
-// Revive forgets which nodes have no plan: others may be victims.
-func (s *Search) Revive() { clear(s.dead) }
-
-// bury notes that a node has no plan.
-func (s *Search) bury(n int32) {
-	if k := int(n) + 1 - len(s.dead); k > 0 {
-		s.dead = rows.More(s.dead, k)
-	}
-	s.dead[n] = true
-}
 
 // Exhausted reports whether nothing is left, or nothing of the present part, or the caller
 // ends the search. Until there is any plan it goes on for a while after its last part, for a
