@@ -149,9 +149,8 @@ func (x *solver) chooseBase(q *priced) {
 
 // findLeast computes what the rows from each place on have at least.
 func (x *solver) findLeast() {
-	p, n, types := x.p, len(x.order), len(x.freed)
+	p, n := x.p, len(x.order)
 	x.leastLevels = rows.Zeros(x.leastLevels, n+1)
-	x.leastSize = rows.Zeros(x.leastSize, (n+1)*types)
 	x.leastLost = rows.Zeros(x.leastLost, n+1)
 	for at := n - 1; at >= 0; at-- {
 		r := &p.Rows[x.order[at]]
@@ -163,8 +162,6 @@ func (x *solver) findLeast() {
 				x.leastLevels[at][level] = floorDiv(r.Levels[level], count)
 			}
 		}
-		size := rows.At(x.leastSize, at, types)
-		copy(size, r.Size)
 		if at+1 == n {
 			continue
 		}
@@ -173,9 +170,6 @@ func (x *solver) findLeast() {
 		}
 		for _, level := range x.some {
 			x.leastLevels[at][level] = min(x.leastLevels[at][level], x.leastLevels[at+1][level])
-		}
-		for t, v := range rows.At(x.leastSize, at+1, types) {
-			size[t] = min(size[t], v)
 		}
 	}
 }
@@ -342,7 +336,7 @@ func (x *solver) beaten(at int) bool {
 			}
 			continue
 		case excess:
-			excess := cost.Excess(x.leastFreed(at, units), x.p.Wanted, s.Capacity)
+			excess := cost.Excess(x.freed, x.p.Wanted, s.Capacity)
 			if c := excess.Compare(goal.Excess); c != 0 {
 				return c > 0
 			}
@@ -428,16 +422,6 @@ func (x *solver) listWorks() {
 	slices.SortFunc(x.works, func(a, b workOf) int {
 		return cmp.Or(a.work.Compare(b.work), cmp.Compare(a.row, b.row), cmp.Compare(a.unit, b.unit))
 	})
-}
-
-// leastFreed returns what a set frees at least, per type, that takes so many more units of
-// the rows from a place on.
-func (x *solver) leastFreed(at int, more int64) []int64 {
-	x.sums = append(x.sums[:0], x.freed...)
-	for t, v := range rows.At(x.leastSize, at, len(x.freed)) {
-		x.sums[t] += more * v
-	}
-	return x.sums
 }
 
 // open returns what is open at the prices of a level.

@@ -36,7 +36,6 @@ type solver struct {
 	// By place: what the rows from it on give at most, and have at least.
 	avail       []int64       // per dimension, within each limit by itself
 	leastLevels []cost.Levels // of each unit; behind the level that counts, of each victim
-	leastSize   []int64       // the size of a unit, per type
 	leastLost   []resources.Wide
 
 	// What is taken, and what that leaves.
