@@ -40,6 +40,8 @@ type giving struct {
 	tries   int       // how many more parts of it are tried
 }
 
+const exchangeShare = 2
+
 // A unitRef is a unit of an exact problem.
 type unitRef struct{ row, unit int32 }
 
@@ -248,15 +250,15 @@ func (g *giving) dropSome(list []int, n int) bool {
 
 // exchange puts another task in the place of a victim that opted out, if one that did not
 // does instead (law 1), and reports whether it has. Most plans have nobody who opted out, or
-// are shown to need those. It gets a share of the budget of its own, as [decision.spare]
-// does.
+// are shown to need those. It gets a share of the budget of its own, one part in
+// exchangeShare.
 func (g *giving) exchange() bool {
 	d := g.d
 	if d.best.Total.Levels[rulebook.LevelOptedOut] == 0 || d.proof() != NoProof || !levels(d.p.Levels).keepsLaw1() {
 		return false
 	}
 	left := d.trial.meter.Left
-	d.trial.meter.Left = d.trial.budget / spareShare
+	d.trial.meter.Left = d.trial.budget / exchangeShare
 	defer func() { d.trial.meter.Left = left }()
 	for i, id := range g.ids {
 		row := d.gangs.of(id)

@@ -298,7 +298,7 @@ func (d *decision) addLanes(p *least.Problem, digest *nodeDigest, gangs bool) {
 	}
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
-		if d.eligible.LeastRank(l.priority) > d.eligible.Ceiling || d.trial.sparing && l.flags.has(flagOptedOut) {
+		if d.eligible.LeastRank(l.priority) > d.eligible.Ceiling {
 			continue
 		}
 		ids, times := digest.ids[l.first:l.end], digest.times[l.first:l.end]

@@ -309,30 +309,14 @@ func (d *decision) helps(id TaskID, s *site) bool {
 // candidate reports whether no rule keeps a task from being a victim by itself, for the node of
 // a site. The caller is asked last.
 func (d *decision) candidate(id TaskID, s *site) bool {
-	return d.c.tasks[id].state != Granted && !d.spares(id) && d.eligible.veto(id) == 0 && d.helps(id, s) &&
+	return d.c.tasks[id].state != Granted && d.eligible.veto(id) == 0 && d.helps(id, s) &&
 		d.gangs.alone(d.gangs.of(id)) && d.eligible.protected(id) == 0 && d.eligible.kept(id) == 0
-}
-
-// spares reports whether a task is let alone for now because it opted out; see
-// [decision.spare].
-func (d *decision) spares(id TaskID) bool {
-	return d.trial.sparing && d.c.tasks[id].flags.has(flagOptedOut)
 }
 
 // gangHelps reports whether a gang can go whole, and some member of it reduces an open need.
 func (d *decision) gangHelps(gang int32, s *site) bool {
 	g := &d.gangs.rows[gang]
-	if g.rule != 0 {
-		return false
-	}
-	helps := false
-	for _, id := range g.members {
-		if d.spares(id) {
-			return false
-		}
-		helps = helps || d.helps(id, s)
-	}
-	return helps
+	return g.rule == 0 && slices.ContainsFunc(g.members, func(id TaskID) bool { return d.helps(id, s) })
 }
 
 // If a node has more than mostLanes lanes, rough rows are no more than one, and of the exact ones

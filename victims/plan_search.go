@@ -102,9 +102,6 @@ const (
 	// as much as there is in the end: it mostly gets through, for the better the best
 	// plan is, the more nodes are passed over.
 	underWay = 25
-	// spareShare is one part in so many of the budget that goes, beyond it, to the question
-	// whether there is a plan without opted-out victims.
-	spareShare = 2
 	// improveShare is one part in so many that goes, beyond it, to plans near the best one, for
 	// improveSteps at most. On hard loads they lose less work in one answer of ten.
 	improveShare, improveSteps = 8, 4096
@@ -152,7 +149,6 @@ func (d *decision) searchWithin() {
 		d.searchAround()
 	}
 	d.trial.lesser = d.trial.lesser || shown
-	d.spare()
 	if d.best.Found && !d.trial.meter.Stopped {
 		d.improve()
 	}
@@ -282,28 +278,6 @@ func (d *decision) showLeast(scan *least.Scan) bool {
 	done := s.Front(scan) && s.Levels
 	s.Shown, s.Levels = shown, levels
 	return done && !d.pool.thinned
-}
-
-// spare looks for a plan without opted-out victims if the best has some and it is not
-// shown that all have. (Law 1: whoever opted out goes only if no plan does without.)
-//
-// The question has a share of its own, whatever the searches before have taken. With
-// those who opted out left alone it is much smaller than theirs: on most nodes the others
-// do not give enough.
-func (d *decision) spare() {
-	if !d.best.Found || d.best.Total.Levels[rulebook.LevelOptedOut] == 0 || d.proof() != NoProof || d.p.Predicate != nil || d.order.Sequence != nil || d.search.Blind {
-		return
-	}
-	d.trial.sparing = true
-	d.pool.forget()
-	left := d.trial.meter.Left
-	d.trial.meter.Left = d.trial.budget / spareShare
-	d.searchRoomy()
-	d.search.Front(new(least.Scan))
-	d.trial.meter.Left = left
-	d.trial.sparing = false
-	d.search.Unproven()
-	d.pool.forget()
 }
 
 // searchRoomy looks at the nodes that have room for the ask as they are. If

@@ -423,7 +423,6 @@ func (d *decision) nearby() bool { return d.p.VictimsOnNode || d.required() }
 type trial struct {
 	meter    least.Meter // what is left of the budget of elementary work
 	budget   int64       // all of it
-	sparing  bool        // nobody who opted out is a candidate
 	begun    bool        // some search was made
 	lesser   bool        // it was shown that no plan has lesser levels than the best
 	refusals int         // how often the predicate has refused
