@@ -35,7 +35,7 @@ const mostEngine = 5500
 // engine has the files of the search for asks. A pattern is a path of the module.
 var engine = []string{
 	"internal/least/*.go", "internal/units/*.go", "internal/cost/*.go", "victims/cover/*.go",
-	"victims/plan.go", "victims/plan_*.go", "victims/gang.go", "victims/cost.go",
+	"victims/plan.go", "victims/plan_*.go", "victims/eligible.go", "victims/cost.go",
 }
 
 // leastWhole is how many examples with GPUs are whole files, which readers copy.

@@ -5,8 +5,12 @@ package victims
 import (
 	"time"
 
+	"slices"
+	"strings"
+
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/queue"
@@ -276,3 +280,225 @@ func (d *decision) takes(id TaskID, gang int32, p *Protector) int64 {
 	}
 	return d.c.size(id)[p.Type]
 }
+
+// A gang is a running job that needs some number of its members. As many as it
+// has above that may go one by one; else it goes whole, on all its nodes.
+// (DESIGN.md, Whole gangs.)
+type gang struct {
+	members []TaskID      // that run and are not leaving, by key
+	surplus int64         // how many of them may go one by one
+	rule    rulebook.Rule // the first rule that keeps it from going whole; 0 if it can go
+	bound   int32         // the row of Rooms.Bounds that counts the surplus, or -1
+}
+
+// gangs are the gangs that a decision has met, each looked at once.
+type gangs struct {
+	d       *decision
+	glances []jobGlance // by number of the job
+	epoch   uint32      // of what was seen of them
+	rows    []gang
+	counts  []budgetCount // scratch
+	fresh   []int32       // likewise: jobs that are met
+}
+
+// A jobGlance is what bounds know of a job. Most gangs of a cluster are never looked
+// at more closely.
+type jobGlance struct {
+	epoch   uint32 // when it was seen
+	row     int32  // of gangs.rows, and one; 0 if it was not met
+	minimum int32  // 0 if it needs no number of members
+	running int32  // members that run and are not leaving
+	taken   int32  // of those, the ones in the set of a WhatIf
+	stamp   int32  // the number of the site for which it was looked at last
+	unit    int32  // its row there, or -1
+	whole   int32  // its place in problem.wholes, and one; 0 if it was not made yet
+}
+
+// A budgetCount is how many members of a gang are in a budget.
+type budgetCount struct {
+	budget int32
+	count  int64
+}
+
+// reset forgets all gangs.
+func (g *gangs) reset(d *decision) {
+	// Numbers of jobs index what is known of them, so that a task finds its gang
+	// without a search. Of a large cluster few are seen, so nothing is cleared.
+	g.d = d
+	if n := len(d.c.members); d.c.gangs > 0 && n > len(g.glances) {
+		g.glances = append(g.glances, make([]jobGlance, n-len(g.glances))...)
+	}
+	if g.epoch++; g.epoch == 0 { // it has gone round
+		clear(g.glances)
+		g.epoch = 1
+	}
+	g.rows = g.rows[:0]
+}
+
+// glance returns what bounds know of a job.
+func (g *gangs) glance(job int32) *jobGlance {
+	x := &g.glances[job]
+	if x.epoch == g.epoch {
+		return x
+	}
+	*x = jobGlance{epoch: g.epoch}
+	x.minimum, x.running = g.d.c.minimumOf(job), g.d.c.running[job]
+	return x
+}
+
+// surplus returns how many members of a job that needs some may go one by one.
+//
+// A job that runs with fewer than it needs has nothing to spare: it goes whole or
+// not at all.
+func (x *jobGlance) surplus() int64 { return int64(max(x.running-x.minimum, 0)) }
+
+// broken reports whether a job is left with too few members.
+func (x *jobGlance) broken() bool { return int64(x.taken) > x.surplus() && x.taken < x.running }
+
+// of returns the row of the gang that a task is a member of, or -1.
+func (g *gangs) of(id TaskID) int32 {
+	if g.d.c.gangs == 0 {
+		return -1
+	}
+	job := g.d.c.tasks[id].job
+	if job == 0 {
+		return -1
+	}
+	x := g.glance(job)
+	if x.minimum > 0 && x.row == 0 {
+		x.row = g.meet(job)
+	}
+	return x.row - 1
+}
+
+// meetAll meets the gangs of some tasks that were not met, in the order of their names:
+// what a search finds must not depend on who was told of first.
+func (g *gangs) meetAll(tasks []TaskID) {
+	if g.d.c.gangs == 0 {
+		return
+	}
+	g.fresh = g.fresh[:0]
+	for _, id := range tasks {
+		if job := g.d.c.tasks[id].job; job != 0 {
+			if x := g.glance(job); x.minimum > 0 && x.row == 0 {
+				g.fresh = append(g.fresh, job)
+			}
+		}
+	}
+	name := g.d.c.jobs.name
+	slices.SortFunc(g.fresh, func(a, b int32) int { return strings.Compare(name(a), name(b)) })
+	for _, job := range slices.Compact(g.fresh) {
+		g.glance(job).row = g.meet(job)
+	}
+}
+
+// meet looks at a job that needs some members, and returns its row and one.
+func (g *gangs) meet(job int32) int32 {
+	n := len(g.rows)
+	g.rows = rows.Next(g.rows)
+	x := &g.rows[n]
+	*x = gang{members: x.members[:0], bound: -1}
+	c := g.d.c
+	for _, id := range c.membersOf(job) {
+		if c.tasks[id].state == Running {
+			x.members = append(x.members, id)
+		}
+	}
+	// Members have no order of their own, and keys decide between units that
+	// cost the same.
+	slices.SortFunc(x.members, func(a, b TaskID) int { return strings.Compare(c.tasks[a].key, c.tasks[b].key) })
+	x.surplus = g.glance(job).surplus()
+	x.rule = g.ruleOf(x)
+	// The surplus is one more bound of the search, as law 2 is: so many members
+	// at most go one by one.
+	if x.surplus > 0 {
+		x.bound = g.d.eligible.Rooms.Add(x.surplus)
+	}
+	return int32(n + 1)
+}
+
+// ruleOf returns the first rule that keeps a gang from going whole.
+func (g *gangs) ruleOf(x *gang) (first rulebook.Rule) {
+	for _, id := range x.members {
+		// The first rule of any member keeps the whole: a gang with one member
+		// out of reach cannot be stopped.
+		if rule := g.d.eligible.rule(id); rule != 0 && (first == 0 || rule < first) {
+			first = rule
+		}
+	}
+	switch {
+	case first != 0:
+		return first
+	case g.overBudget(x):
+		return rulebook.RuleBudget
+	case g.belowGuarantee(x):
+		return rulebook.RuleGuarantee // law 2, over all members
+	}
+	return 0
+}
+
+// overBudget reports whether a hard budget has less left than the gang has
+// members in it.
+func (g *gangs) overBudget(x *gang) bool {
+	c := g.d.c
+	g.counts = g.counts[:0]
+	for _, id := range x.members {
+		for _, b := range c.budgetsOf(id) {
+			budget := &c.budgets[b]
+			if budget.hard && g.countOne(b) > max(budget.left, 0) && !g.d.without.budget(budget.name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// countOne counts one more member in a budget, and returns how many are. The members
+// of a gang are in few budgets, whatever the cluster has.
+func (g *gangs) countOne(b int32) int64 {
+	i := slices.IndexFunc(g.counts, func(x budgetCount) bool { return x.budget == b })
+	if i < 0 {
+		i, g.counts = len(g.counts), append(g.counts, budgetCount{budget: b})
+	}
+	g.counts[i].count++
+	return g.counts[i].count
+}
+
+// belowGuarantee reports whether stopping all members takes a queue below its
+// guarantee.
+func (g *gangs) belowGuarantee(x *gang) bool {
+	d := g.d
+	for q := range queue.ID(d.tree.Len()) {
+		// A queue without a row protects nothing that the gang could take.
+		row, ok := d.eligible.Rooms.Row(q)
+		if !ok || d.required() {
+			continue
+		}
+		bound := &d.eligible.Rooms.Bounds[row]
+		for t := range bound.Room.Defined.All() {
+			if g.takes(x, q, t) > bound.Room.Value[t] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// takes returns what the members below a queue free of a type: what law 2
+// counts there, and what erodes the room instead.
+func (g *gangs) takes(x *gang, q queue.ID, t int) (gone int64) {
+	d := g.d
+	for _, id := range x.members {
+		if d.tree.Contains(q, d.c.tasks[id].leaf) {
+			gone += d.c.size(id)[t]
+		}
+	}
+	return gone
+}
+
+// keyOf returns the first key of a gang's members, which tells gangs apart.
+func (g *gangs) keyOf(gang int32) string { return g.d.c.tasks[g.rows[gang].members[0]].key }
+
+// alone reports whether members of the gang of a task may go one by one, or the
+// task is in no gang.
+func (g *gangs) alone(row int32) bool { return row < 0 || g.rows[row].surplus > 0 }
