@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trigger"
@@ -28,6 +29,7 @@ type rules struct {
 	now      time.Time
 	weights  rulebook.Losses
 	timed    eligible.Timed
+	without  *victims.Relaxation // of the planner
 	strict   bool
 	counted  bool // how often tasks were preempted before
 	stage    stage
@@ -41,6 +43,7 @@ func (r *rules) begin(p *Planner, now time.Time) {
 	if r.exempts = p.Exempt; r.exempts != nil {
 		r.timed.Exempts = r
 	}
+	r.without = &p.without
 	r.now, r.strict, r.stage = now, p.StrictPriority, byPriority
 	r.weights.Set(p.Cluster.Capacity())
 	r.counted = p.Compare != nil || rulebook.LevelPreemptions.CountsIn(p.Levels)
@@ -69,6 +72,9 @@ func (r *rules) prepare(c *jobCase) bool {
 		fallthrough
 	case outsideLeaf:
 		who.Strict, who.Starving, who.HasStarving = r.strict, r.needy.Needy, r.needy.Governed
+	}
+	if r.without.Rule != "" {
+		who.Waived = lent.To(r.without).Lifts(c.tree, r.ask.Queue)
 	}
 	reach := r.eligible.Reset(&who)
 	c.rooms = &r.eligible.Rooms

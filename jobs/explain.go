@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -19,11 +18,12 @@ import (
 //
 // Of a refused gang it explains each member without a place as if it asked alone, the alike together: by the rules
 // of lone asks, but for whom its job spares. With ByPriority or Admit, which are for gangs only, it does not. Then it
-// says which single change would give the gang its places: it might preempt others; no delay, no interval, no cap on
-// victims; no max of a queue on its path; no guarantee of a queue elsewhere; a hard budget with more left; a node that
-// is schedulable, or not reserved.
+// says which single change would give the gang its places: each that asks have, but a guarantee of a queue on its path and
+// what single tasks would need.
 //
-// For each of these it decides again on a copy of the cluster, with the Steps of one decision. Stop ends that, too.
+// For each of these it decides again on a copy of the cluster. All that follows the decision begins within Steps in all,
+// or as many as of an ask if that is not set, at most half of them for the members. CutShort says if they end, or Stop
+// ends it.
 func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.Time) error {
 	if p.isLone(ask) {
 		p.setLone()
@@ -43,14 +43,16 @@ func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.T
 	if d.Outcome != victims.Refused || d.Refusal.Reason == victims.InFlight {
 		return nil
 	}
-	if err := p.explainMembers(dst, now); err != nil {
+	left := lent.To(&p.Options).Rest(p.Cluster, d.Plan.Steps)
+	part := left - left/2
+	if err := p.explainMembers(dst, &part, now); err != nil {
 		return err
 	}
-	return p.relax(dst, now)
+	return p.relax(dst, left/2+max(part, 0), now)
 }
 
-// explainMembers explains the members without a place, each kind as if it asked alone.
-func (p *Planner) explainMembers(dst *victims.Explanation, now time.Time) error {
+// explainMembers explains the members without a place, each kind as if it asked alone, while steps are left.
+func (p *Planner) explainMembers(dst *victims.Explanation, left *int64, now time.Time) error {
 	ask := &dst.Decision.Plan.Ask
 	if len(ask.Members) == 0 || p.ByPriority || p.Admit != nil {
 		return nil
@@ -74,38 +76,51 @@ func (p *Planner) explainMembers(dst *victims.Explanation, now time.Time) error 
 			dst.Members = append(dst.Members, victims.MemberFinding{Members: []int{i}})
 		}
 	}
+	p.setLone()
+	defer p.lone.keepFor(ask.Key)()
+	lent.To(&p.lone.Planner).Share(left)
+	defer lent.To(&p.lone.Planner).Share(nil)
 	for i := range dst.Members {
+		if p.cuts(dst, *left) {
+			dst.Members = dst.Members[:i]
+			break
+		}
 		f := &dst.Members[i]
 		alone := ask.MemberAsk(f.Members[0])
-		p.setLone()
-		done := p.lone.keepFor(ask.Key)
-		err := p.lone.Explain(&f.Alone, &alone, now)
-		if done(); err != nil {
+		if err := p.lone.Explain(&f.Alone, &alone, now); err != nil {
 			return err
 		}
+		dst.CutShort = dst.CutShort || f.Alone.CutShort
 	}
 	return nil
 }
 
-// relax decides a refused gang again, each time with one thing otherwise.
-func (p *Planner) relax(dst *victims.Explanation, now time.Time) error {
+// cuts reports whether an explanation ends before its time, and notes it.
+func (p *Planner) cuts(e *victims.Explanation, left int64) bool {
+	stops := left <= 0 || p.Stop != nil && p.Stop()
+	e.CutShort = e.CutShort || stops
+	return stops
+}
+
+// relax decides a refused gang again, each time with one thing otherwise, while steps are left.
+func (p *Planner) relax(dst *victims.Explanation, left int64, now time.Time) error {
 	cluster, options := p.Cluster, p.Options
-	defer func() { p.Cluster, p.Options = cluster, options }()
+	defer func() { p.Cluster, p.Options, p.without = cluster, options, victims.Relaxation{} }()
 	options.Audit = false
 	var again victims.Decision
-	for _, r := range relaxations(cluster, &options, &dst.Decision.Plan.Ask) {
-		if p.Stop != nil && p.Stop() {
+	for _, r := range lent.To(&options).Relaxations(cluster, &dst.Decision.Plan.Ask) {
+		if p.cuts(dst, left) {
 			break
 		}
 		ask := dst.Decision.Plan.Ask
-		p.Options, p.Cluster = options, p.aside.Of(cluster)
-		if err := p.without(r, &ask); err != nil {
+		p.Options, p.Cluster, p.without = options, p.aside.Of(cluster), victims.Relaxation{}
+		if err := p.leaveOut(r, &ask); err != nil {
 			return err
 		}
 		if err := p.answer(&again, &ask, now); err != nil {
 			return err
 		}
-		if again.Outcome == victims.Refused || len(again.Plan.Places) == 0 {
+		if left -= p.d.effort.steps(); again.Outcome == victims.Refused || len(again.Plan.Places) == 0 {
 			continue
 		}
 		r.Outcome, r.Place, r.Victims = again.Outcome, again.Plan.Places[0].Node, len(again.Plan.Victims)
@@ -119,8 +134,9 @@ func (p *Planner) relax(dst *victims.Explanation, now time.Time) error {
 	return nil
 }
 
-// without makes the cluster, the options and the ask what they would be without a rule.
-func (p *Planner) without(r victims.Relaxation, ask *victims.Ask) error {
+// leaveOut makes the cluster, the options and the ask what they would be without a rule. Law 4, storm freedom, fences
+// and disabled queues are left out by the decision itself.
+func (p *Planner) leaveOut(r victims.Relaxation, ask *victims.Ask) error {
 	c := p.Cluster
 	switch r.Rule {
 	case rulebook.RelaxMayNot:
@@ -145,70 +161,8 @@ func (p *Planner) without(r victims.Relaxation, ask *victims.Ask) error {
 		n := c.Node(r.Node)
 		n.ReservedFor = ""
 		return c.UpdateNode(&n)
+	default:
+		p.without = r
 	}
 	return nil
-}
-
-// relaxations returns what may have stood in the way of a gang, in the order in which it is told.
-func relaxations(c *victims.Cluster, o *victims.Options, ask *victims.Ask) (all []victims.Relaxation) {
-	for _, x := range rulebook.Relaxations() {
-		switch x.Subject {
-		case rulebook.OfAsk:
-			if binds(x.Word, o, ask) {
-				all = append(all, victims.Relaxation{Rule: x.Word})
-			}
-		case rulebook.OfQueue:
-			for q := range queue.ID(c.Tree().Len()) {
-				if bindsAt(x.Word, c.Tree(), q, ask.Queue) {
-					all = append(all, victims.Relaxation{Rule: x.Word, Queue: q})
-				}
-			}
-		case rulebook.OfBudget:
-			for name, b := range c.Budgets() {
-				if b.Hard {
-					all = append(all, victims.Relaxation{Rule: x.Word, Budget: name})
-				}
-			}
-		case rulebook.OfNode:
-			for id := range c.Nodes() {
-				if n := c.NodeView(id); x.Word == rulebook.RelaxUnschedulable && n.Unschedulable ||
-					x.Word == rulebook.RelaxReservation && n.ReservedFor != "" && !isOf(ask, n.ReservedFor) {
-					all = append(all, victims.Relaxation{Rule: x.Word, Node: id})
-				}
-			}
-		}
-	}
-	return all
-}
-
-// binds reports whether a rule about the ask itself is there to be relaxed.
-func binds(rule string, o *victims.Options, ask *victims.Ask) bool {
-	switch rule {
-	case rulebook.RelaxMayNot:
-		return ask.NeverPreempts
-	case rulebook.RelaxDelay:
-		return !o.ByPriority && !ask.PendingSince.IsZero()
-	case rulebook.RelaxInterval:
-		return !o.ByPriority && o.RetryInterval > 0 && !ask.LastAttempt.IsZero()
-	case rulebook.RelaxCap:
-		return o.MaxVictims > 0
-	}
-	return false
-}
-
-// bindsAt reports whether a rule of a queue may bind asks of a leaf, or their victims.
-func bindsAt(rule string, t *queue.Tree, q, leaf queue.ID) bool {
-	switch onPath := t.Contains(q, leaf); rule {
-	case rulebook.RelaxMax:
-		return onPath && t.Max(q).Defined != 0
-	case rulebook.RelaxGuarantee:
-		// Of the path it also says what the gang is entitled to.
-		return !onPath && t.Guaranteed(q).Defined != 0
-	}
-	return false
-}
-
-// isOf reports whether a name is that of an ask or of a member.
-func isOf(ask *victims.Ask, name string) bool {
-	return name == ask.Key || slices.ContainsFunc(ask.Members, func(m victims.Member) bool { return m.Key == name })
 }

@@ -22,7 +22,8 @@ import (
 )
 
 // ofGangs are the rules that are relaxed for gangs as they are for asks.
-var ofGangs = []string{"may-not-preempt", "delay", "interval", "max-victims", "max", "guarantee", "budget", "unschedulable", "reservation"}
+var ofGangs = []string{"may-not-preempt", "delay", "interval", "not-guaranteed", "over-guarantee", "max-victims", "inside", "max", "fence", "disabled",
+	"guarantee", "budget", "unschedulable", "reservation"}
 
 // Of a gang of one the same rules stand in the way as of its ask, with the same plans without them: asks relax
 // them inside of a decision, gangs in a copy of the cluster. Its member is explained as the ask is.
@@ -136,12 +137,67 @@ it would have its places
 	require.NoError(t, stopped.Explain(&e, &gang, time.Unix(100, 0)))
 	require.Equal(t, victims.Refused, e.Decision.Outcome)
 	require.Empty(t, e.Relaxed)
+	require.Empty(t, e.Members)
+	require.Equal(t, "cut short: not all rules were tried\n", e.Describe(c))
+	report, err = json.Marshal(e.Report(c))
+	require.NoError(t, err)
+	require.Contains(t, string(report), `"cutShort":true`)
 
 	require.NoError(t, c.SetGuaranteed(b, resources.Limit{}))
 	require.NoError(t, p.Explain(&e, &gang, time.Unix(100, 0)))
 	require.Equal(t, victims.Preempts, e.Decision.Outcome)
 	require.Empty(t, e.Relaxed)
 	require.Empty(t, e.Members)
+}
+
+// All that follows a decision is begun only as long as steps are left, and what is told then is as if there were more.
+func TestExplain_CutShort(t *testing.T) {
+	schema, err := resources.NewSchema("gpu")
+	require.NoError(t, err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "a", Guaranteed: resources.Limit{Value: resources.Vector{100}, Defined: 1}}, {Name: "b", Guaranteed: resources.Limit{Value: resources.Vector{4000}, Defined: 1}},
+	}})
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	a, _ := tree.Lookup("root.a")
+	b, _ := tree.Lookup("root.b")
+	for i := range 40 {
+		n, err := c.AddNode(&victims.Node{Name: fmt.Sprint("n", i), Capacity: resources.Vector{100}, Unschedulable: i >= 4})
+		require.NoError(t, err)
+		for k := range 10 {
+			_, err := c.AddTask(&victims.Task{Key: fmt.Sprint("t", i, "-", k), Queue: b, Node: n, Size: resources.Vector{9}, Scheduled: noon, Created: noon})
+			require.NoError(t, err)
+		}
+	}
+	gang := victims.Ask{Key: "g", Queue: a}
+	for i := range 6 {
+		gang.Members = append(gang.Members, victims.Member{Key: fmt.Sprint("m", i), Size: resources.Vector{int64(11 + i)}})
+	}
+	p := jobs.Planner{Cluster: c}
+	explain := func(steps int64) (e victims.Explanation) {
+		p.Steps = steps
+		require.NoError(t, p.Explain(&e, &gang, noon))
+		require.Equal(t, victims.Refused, e.Decision.Outcome)
+		return e
+	}
+	whole := explain(0)
+	require.False(t, whole.CutShort)
+	require.Len(t, whole.Members, 6)
+	require.Len(t, whole.Relaxed, 1, "the guarantee of root.b")
+	last := 0
+	for _, steps := range []int64{1, 10_000, 100_000, 1_000_000} {
+		e := explain(steps)
+		told := len(e.Members) + len(e.Relaxed)
+		t.Logf("%d steps: %d of %d are told", steps, told, len(whole.Members)+len(whole.Relaxed))
+		require.True(t, told == 7 || e.CutShort)
+		require.GreaterOrEqual(t, told, last)
+		for i := range e.Members {
+			require.Equal(t, whole.Members[i].Members, e.Members[i].Members)
+		}
+		last = told
+	}
+	require.Len(t, explain(1).Members, 1)
+	require.False(t, explain(1_000_000).CutShort)
 }
 
 // Whatever the gang: explaining it decides as the planner does and changes nothing, the members without a place are

@@ -32,10 +32,11 @@ type Planner struct {
 	asked   []jointPart // of members in order, what the first of them have in turn; see DecideAll
 	auditor victims.Auditor
 	found   []victims.Violation
-	quick   bool // no complete search; for tests
-	inOrder bool // members ask in their order; see DecideAll
-	hasty   bool // there is an answer without this decision: it must not pass its budget, nor say what would help
-	sharing bool // and they are asks that share a plan, for which nobody of their own leaf goes
+	quick   bool               // no complete search; for tests
+	inOrder bool               // members ask in their order; see DecideAll
+	hasty   bool               // there is an answer without this decision: it must not pass its budget, nor say what would help
+	sharing bool               // and they are asks that share a plan, for which nobody of their own leaf goes
+	without victims.Relaxation // a rule that does not hold; for Explain
 	d       decision
 }
 
@@ -277,6 +278,9 @@ func (d *decision) atGate() *trigger.Case {
 		PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: d.p.RetryInterval, Now: d.now,
 		Counting: d.p.Counting(),
 	}
+	if d.p.without.Rule != "" {
+		g.Waived = lent.To(&d.p.without).Waives
+	}
 	return g
 }
 
@@ -507,7 +511,7 @@ func (d *decision) victim(u, i int32) victims.Victim {
 // verify has the auditor look at a plan, from scratch. What does not pass is
 // withheld.
 func (d *decision) verify(dst *victims.Decision) {
-	if dst.Outcome == victims.Refused {
+	if dst.Outcome == victims.Refused || d.p.without.Rule != "" {
 		return
 	}
 	// The auditor is the planner's own, so that its memory is warm, but it is told

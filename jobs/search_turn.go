@@ -152,6 +152,7 @@ func (d *decision) askOrders() bool {
 func (x *turns) begin(d *decision) {
 	x.copy = x.aside.Of(d.c)
 	x.asks.Cluster, x.asks.Options, x.asks.Moves, x.asks.Observe, x.asks.Audit = x.copy, d.p.Options, "", nil, false
+	lent.To(&x.asks.Planner).Without(d.p.without)
 	x.asks.MaxVictims = d.cap
 	x.asks.Filter = d.remembered()    // nobody is asked twice
 	if d.rules.stage == outsideLeaf { // a queue may say otherwise; see askAll

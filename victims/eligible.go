@@ -50,9 +50,7 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 	e.hasApp = e.hasApp && !(d.p.TakeOwnApplication && d.required())
 	who.Tree, who.Leaf, who.Priority, who.Arriving = d.tree, d.ask.Queue, d.ask.Priority, d.size
 	if r := d.without; r.Rule != "" {
-		who.Waived = func(rule rulebook.Rule, w queue.ID) bool {
-			return rule == rulebook.RuleFence && r.opens(d.tree, d.ask.Queue, w) || rule == rulebook.RuleDisabled && r.enables(d.tree, w)
-		}
+		who.Waived = r.lifts(d.tree, d.ask.Queue)
 		who.Unbound, who.IsUnbound = r.Queue, r.Rule == rulebook.RelaxGuarantee
 	}
 	reach = e.Reset(who)

@@ -28,6 +28,8 @@ type Explanation struct {
 	// DESIGN.md, Explanations and audits, then queues, nodes or keys. It is empty for an ask that holds a
 	// grant. Of a gang fewer rules are tried; see jobs.Planner.Explain.
 	Relaxed []Relaxation
+	// CutShort: its steps ended, or Stop said so, before all rules were tried, or all members explained.
+	CutShort bool
 	// Members has, of a refused gang, those without a place, the alike together. It has no Queues, Nodes and
 	// Tasks: see those of its members.
 	Members []MemberFinding
@@ -39,7 +41,7 @@ type Explanation struct {
 // clear makes e ready to be filled; memory is kept.
 func (e *Explanation) clear() {
 	e.Queues, e.Nodes, e.Tasks, e.Relaxed = e.Queues[:0], e.Nodes[:0], e.Tasks[:0], e.Relaxed[:0]
-	e.Members = e.Members[:0]
+	e.Members, e.CutShort = e.Members[:0], false
 	e.amounts = e.amounts[:0]
 }
 
@@ -83,13 +85,20 @@ type MemberFinding struct {
 // Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which
 // single rule, relaxed, would give a place. It looks at every task and node, searches nodes that come close
 // ([NodeFinding.ByBound]) within the Steps of one decision, and decides a refusal again for every rule that may
-// matter.
+// matter, as long as together these have taken fewer than Steps; if that is not set, than 9 times those of the
+// decision or DefaultSteps, if that is more.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err
 	}
 	dst.clear()
-	d := &p.d
+	d, left := &p.d, p.rest(p.Cluster, dst.Decision.Plan.Steps)
+	if p.left != nil {
+		*p.left -= dst.Decision.Plan.Steps
+	} else {
+		p.left = &left
+		defer func() { p.left = nil }()
+	}
 	s := outsideLeaf
 	if dst.Decision.Outcome == Preempts {
 		s = d.stage // the one that the plan was found in
@@ -174,16 +183,24 @@ func (d *decision) findQueues(e *Explanation) {
 // stood in the way.
 func (d *decision) findRelaxations(e *Explanation) {
 	var again Decision
+	goesOn := func() bool {
+		d.trial.meter.Ask()
+		e.CutShort = e.CutShort || *d.p.left <= 0 || d.trial.meter.Stopped
+		return !e.CutShort
+	}
 	note := func() {
 		r := d.without
 		r.Outcome, r.Place, r.Victims = again.Outcome, again.Plan.Places[0].Node, len(again.Plan.Victims)
 		e.Relaxed = append(e.Relaxed, r)
 	}
-	for _, r := range d.relaxations(e) {
+	for _, r := range d.p.relaxations(d.c, d.ask) {
+		if !goesOn() {
+			break
+		}
 		d.without = r
 		d.begin(&again)
 		d.decide(&again)
-		if again.Outcome != Refused {
+		if *d.p.left -= d.trial.meter.Used; again.Outcome != Refused {
 			note()
 		}
 	}
@@ -194,13 +211,15 @@ func (d *decision) findRelaxations(e *Explanation) {
 		d.without = Relaxation{}
 		d.prepareFindings(s)
 		for _, r := range tasks {
-			if planned[r] {
+			if planned[r] || !goesOn() {
 				continue
 			}
 			d.without = r
 			d.eligible.relax(r)
 			d.gangs.reset(d)
-			if d.decideTask(&again, e, s) {
+			d.trial.meter.Used = 0
+			plan := d.decideTask(&again, e, s)
+			if *d.p.left -= d.trial.meter.Used; plan {
 				planned[r], d.without = true, r
 				note()
 			}
@@ -222,53 +241,63 @@ func (d *decision) lacking(e *Explanation) (stages []stage) {
 	return stages
 }
 
-// relaxations returns the rules of the ask, of queues and of nodes that may
-// have stood in the way.
-func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
+// relaxations returns the rules of an ask or a gang, of queues, budgets and nodes that may have stood in its way, in
+// the order in which they are told.
+func (o *Options) relaxations(c *Cluster, ask *Ask) (all []Relaxation) {
 	for _, x := range rulebook.Relaxations() {
-		rule := x.Word
+		add := func(binds bool, r Relaxation) {
+			if r.Rule = x.Word; binds {
+				all = append(all, r)
+			}
+		}
 		switch x.Subject {
 		case rulebook.OfAsk:
-			if rule != rulebook.RelaxCap || d.p.MaxVictims > 0 {
-				all = append(all, Relaxation{Rule: rule})
-			}
+			add(o.binds(x.Word, c.tree, queue.Root, ask), Relaxation{})
 		case rulebook.OfQueue:
-			for i := range e.Queues {
-				if f := &e.Queues[i]; d.mayMatter(rule, f) {
-					all = append(all, Relaxation{Rule: rule, Queue: f.Queue})
-				}
+			for q := range queue.ID(c.tree.Len()) {
+				add(o.binds(x.Word, c.tree, q, ask), Relaxation{Queue: q})
 			}
 		case rulebook.OfBudget:
-			for name, b := range d.c.Budgets() {
-				if b.Hard {
-					all = append(all, Relaxation{Rule: rule, Budget: name})
-				}
+			for name, b := range c.Budgets() {
+				add(b.Hard, Relaxation{Budget: name})
 			}
 		case rulebook.OfNode:
-			for i := range e.Nodes {
-				if f := &e.Nodes[i]; f.Verdict == verdictUnschedulable || f.Verdict == verdictReserved {
-					all = append(all, Relaxation{Rule: rule, Node: f.Node})
-				}
+			for _, id := range c.order {
+				n := &c.nodes[id]
+				reserved := n.reservedFor != "" && n.reservedFor != ask.Key &&
+					!slices.ContainsFunc(ask.Members, func(m Member) bool { return m.Key == n.reservedFor })
+				add(x.Word == rulebook.RelaxUnschedulable && n.unschedulable || x.Word == rulebook.RelaxReservation && reserved, Relaxation{Node: id})
 			}
 		}
 	}
 	return all
 }
 
-// mayMatter reports whether relaxing a rule of a queue could change anything.
-func (d *decision) mayMatter(rule string, f *QueueFinding) bool {
-	switch rule {
-	case rulebook.RelaxTrigger:
-		return f.onPath
+// binds reports whether a rule of an ask, or of a queue, may bind it or its victims.
+func (o *Options) binds(rule string, t *queue.Tree, q queue.ID, ask *Ask) bool {
+	switch onPath := t.Contains(q, ask.Queue); rule {
+	case rulebook.RelaxMayNot:
+		return ask.NeverPreempts
+	case rulebook.RelaxDelay:
+		return !ask.PendingSince.IsZero()
+	case rulebook.RelaxInterval:
+		return o.RetryInterval > 0
+	case rulebook.RelaxCap:
+		return o.MaxVictims > 0
+	case rulebook.RelaxUngoverned, rulebook.RelaxInside:
+		return !o.ByPriority
 	case rulebook.RelaxMax:
-		return f.onPath && d.tree.Max(f.Queue).Defined&d.wants != 0
+		return onPath && t.Max(q).Defined != 0
+	case rulebook.RelaxTrigger:
+		return onPath && !o.ByPriority
 	case rulebook.RelaxFence:
-		return f.fence && f.Queue != queue.Root
+		return q == fence.Root(t, ask.Queue) && q != queue.Root
 	case rulebook.RelaxDisabled:
-		by, disabled := trees.DisabledBy(d.tree, f.Queue)
-		return disabled && by == f.Queue
+		by, disabled := trees.DisabledBy(t, q)
+		return disabled && by == q
+	default: // of its path it also says what a gang is entitled to
+		return t.Guaranteed(q).Defined != 0 && !(onPath && len(ask.Members) > 0)
 	}
-	return f.Room.Defined != 0
 }
 
 // taskRelaxations returns the rules that keep single tasks and can be relaxed.
@@ -328,6 +357,22 @@ type Relaxation struct {
 	Victims int     // how many
 
 	task TaskID
+
+	relaxationSide
+}
+
+// A relaxationSide is what a [Relaxation] lends to planners of other packages.
+type relaxationSide = lent.Side[*relaxing]
+
+// A relaxing is a relaxation as planners of other packages see it, which call its methods.
+//
+//lint:ignore U1000 by lent.To
+type relaxing Relaxation
+
+func (*relaxing) For(r *Relaxation) *relaxing        { return (*relaxing)(r) }
+func (r *relaxing) Waives(o string, q queue.ID) bool { return (*Relaxation)(r).waives(o, q) }
+func (r *relaxing) Lifts(t *queue.Tree, asking queue.ID) func(rulebook.Rule, queue.ID) bool {
+	return (*Relaxation)(r).lifts(t, asking)
 }
 
 // The methods below ask whether a rule is relaxed. In a decision the zero
@@ -348,6 +393,13 @@ func (r Relaxation) ofTask(rule string, id TaskID) bool { return r.Rule == rule 
 func (r Relaxation) waives(o string, q queue.ID) bool {
 	x := rulebook.RelaxationOf(r.Rule)
 	return x.Obstacle == o && (x.Subject != rulebook.OfQueue || r.Queue == q)
+}
+
+// lifts says of a rule that keeps all tasks of leaf w from asks of another leaf whether it does not count.
+func (r Relaxation) lifts(t *queue.Tree, asking queue.ID) func(rule rulebook.Rule, w queue.ID) bool {
+	return func(rule rulebook.Rule, w queue.ID) bool {
+		return rule == rulebook.RuleFence && r.opens(t, asking, w) || rule == rulebook.RuleDisabled && r.enables(t, w)
+	}
 }
 
 // opens reports whether leaf w, which is outside the fence of asking, would
@@ -435,11 +487,11 @@ func (e *Explanation) Describe(c *Cluster) string {
 	switch {
 	// An ask in flight waits for its own victims. No rule stands in its way,
 	// and so none is relaxed for it.
-	case e.Decision.Outcome != Refused || e.Decision.Refusal.Reason == InFlight:
+	case e.Decision.Outcome != Refused || e.Decision.Refusal.Reason == InFlight, e.CutShort && len(e.Relaxed) == 0:
 	// That there is no line must be said: it means that no change of one thing
 	// helps, which is an answer and no gap.
 	case len(e.Relaxed) == 0 && len(e.Decision.Plan.Ask.Members) > 0:
-		b.WriteString("no single max, guarantee, budget or node stands in the way of the whole\n")
+		b.WriteString("no single rule about the whole, a queue, a budget or a node stands in the way\n")
 	case len(e.Relaxed) == 0:
 		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
 	case len(e.Decision.Plan.Ask.Members) > 0:
@@ -449,6 +501,9 @@ func (e *Explanation) Describe(c *Cluster) string {
 	}
 	for i := range e.Relaxed {
 		b.WriteString("  " + e.Relaxed[i].Describe(c) + "\n")
+	}
+	if e.CutShort {
+		b.WriteString("cut short: not all rules were tried\n")
 	}
 	return b.String()
 }

@@ -373,5 +373,11 @@ func (k *keeper) Promising(ask *Ask, now time.Time, most int) (nodes []NodeID, o
 // Among has the planner look for a place among some nodes, which are in node order; nil for all.
 func (k *keeper) Among(nodes []NodeID) { k.among = nodes }
 
+// Without has one rule not hold.
+func (k *keeper) Without(r Relaxation) { k.without = r }
+
+// Share has explanations take their steps from what is left of those of a gang.
+func (k *keeper) Share(left *int64) { k.left = left }
+
 // Exhaust has the planner search all nodes: the same answer, much slower.
 func (k *keeper) Exhaust() { k.exhaustive = true }

@@ -4,6 +4,7 @@ package victims
 
 import (
 	"fmt"
+	"math/bits"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/cost"
@@ -172,9 +173,26 @@ type optionsSide = lent.Side[*choosing]
 //lint:ignore U1000 by lent.To
 type choosing Options
 
-func (*choosing) For(o *Options) *choosing      { return (*choosing)(o) }
-func (o *choosing) Check() error                { return (*Options)(o).check() }
-func (o *choosing) CompareCosts(a, b *Cost) int { return (*Options)(o).compareCosts(a, b) }
+func (*choosing) For(o *Options) *choosing             { return (*choosing)(o) }
+func (o *choosing) Check() error                       { return (*Options)(o).check() }
+func (o *choosing) CompareCosts(a, b *Cost) int        { return (*Options)(o).compareCosts(a, b) }
+func (o *choosing) Rest(c *Cluster, spent int64) int64 { return (*Options)(o).rest(c, spent) }
+func (o *choosing) Relaxations(c *Cluster, a *Ask) []Relaxation {
+	return (*Options)(o).relaxations(c, a)
+}
+
+// rest returns how many steps a call may take that decides again after a decision that took so many: Steps, or 9
+// times those, at least DefaultSteps.
+func (o *Options) rest(c *Cluster, spent int64) int64 {
+	if o.Steps > 0 {
+		return o.Steps
+	}
+	hi, lo := bits.Mul64(9, uint64(spent))
+	if hi > 0 || lo > noLimit/2 {
+		return noLimit / 2
+	}
+	return max(int64(lo), DefaultSteps(c))
+}
 
 // A Question is what functions of [Options] are asked. Do not keep it; change only Until.
 type Question struct {
@@ -227,6 +245,8 @@ type Planner struct {
 	plannerSide
 	keeps   func(TaskID) rulebook.Rule // see keeper
 	among   []NodeID                   // likewise
+	left    *int64                     // of the steps of an explanation; see keeper
+	without Relaxation                 // see keeper
 	auditor Auditor
 	found   []Violation
 	d       decision
@@ -404,7 +424,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	for t := range d.wants.All() {
 		d.types = append(d.types, t)
 	}
-	d.without, d.hasE, d.trial.meter = Relaxation{}, false, least.Meter{Stop: p.Stop}
+	d.without, d.hasE, d.trial.meter = p.without, false, least.Meter{Stop: p.Stop}
 	if p.Filter != nil {
 		d.filter.reset(len(c.nodes))
 	}

@@ -272,6 +272,7 @@ type explanationReport struct {
 	Nodes    []nodeReport       `json:"nodes"`  // in node order
 	Tasks    []taskReport       `json:"tasks"`  // by key
 	Relaxed  []relaxationReport `json:"relaxed,omitempty"`
+	CutShort bool               `json:"cutShort,omitempty"`
 	Members  []memberReport     `json:"members,omitempty"` // of a gang
 }
 
@@ -328,8 +329,8 @@ type relaxationReport struct {
 func (e *Explanation) Report(c *Cluster) any {
 	s := c.Schema()
 	r := &explanationReport{
-		Decision: e.Decision.Report(c),
-		Queues:   []queueReport{}, Nodes: []nodeReport{}, Tasks: []taskReport{},
+		Decision: e.Decision.Report(c), CutShort: e.CutShort,
+		Queues: []queueReport{}, Nodes: []nodeReport{}, Tasks: []taskReport{},
 	}
 	for i := range e.Queues {
 		f := &e.Queues[i]

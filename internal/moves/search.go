@@ -6,8 +6,6 @@ package moves
 
 import (
 	"cmp"
-	"math"
-	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -245,12 +243,9 @@ func (s *Search) isEntitled() bool {
 // allow gives the search its budget, after a decision that took so many steps. (DESIGN.md,
 // Moves.)
 func (s *Search) allow(spent int64) {
-	left := s.Steps - spent
-	if s.Steps <= 0 {
-		hi, lo := bits.Mul64(9, uint64(spent))
-		if left = max(int64(lo), victims.DefaultSteps(s.c)); hi > 0 || lo > math.MaxInt64/2 {
-			left = math.MaxInt64 / 2
-		}
+	left := lent.To(s.Options).Rest(s.c, spent)
+	if s.Steps > 0 {
+		left -= spent
 	}
 	s.meter = least.Meter{Left: left, Stop: s.Stop}
 	s.meter.Ask()
