@@ -137,6 +137,7 @@ func (s *jobScript) request(i int) {
 		s.job(r.Job, s.doc.Requests[i].Then)
 		return
 	}
+	require.Nil(s, s.doc.Requests[i].EnforceQuota, "requests[%d]: a document of gangs may have asks, but enforces no quota: make two of it", i)
 	s.script.request(s.doc.Requests[i])
 	for range s.script.results[len(s.asks):] {
 		s.asks = append(s.asks, len(s.results)+len(s.asks))

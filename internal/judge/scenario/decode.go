@@ -186,7 +186,7 @@ func (d *decoder) atMostOne(o fieldsOf, names ...string) int {
 		case found == 0:
 			found = i
 		default:
-			d.fail(f, "%w: %s is there already", ErrValue, names[found-1])
+			d.fail(f, "%w: there is %s already, and at most one of %s may be", ErrValue, names[found-1], join(names))
 		}
 	}
 	return found
