@@ -3,7 +3,11 @@
 package internal
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,5 +83,26 @@ func TestLists_Laws(t *testing.T) {
 		if law := r.Entry().Law; law != "" {
 			require.True(t, finding.Known(law), "internal/rulebook/rule.go, %v: internal/finding/laws.go has no law %q", r, law)
 		}
+	}
+}
+
+// TestGolden: files with the ending golden are written anew in one way, the flag of package golden, nested modules
+// included.
+func TestGolden(t *testing.T) {
+	dirs := make(map[string]bool)
+	require.NoError(t, filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+		if strings.HasSuffix(file, ".golden") {
+			dirs[filepath.Dir(filepath.Dir(file))] = true // of testdata
+		}
+		return err
+	}))
+	require.NotEmpty(t, dirs)
+	for dir := range dirs {
+		tests, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		require.NoError(t, err)
+		require.True(t, slices.ContainsFunc(tests, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && strings.Contains(string(text), `/internal/judge/golden"`)
+		}), "%s has golden files, and no test of it imports internal/judge/golden, which has -update", dir)
 	}
 }

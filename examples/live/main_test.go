@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,10 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/judge/golden"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // say runs the program.
 func say(t *testing.T, stdin string, args ...string) (status int, out, problems string) {
@@ -35,19 +33,15 @@ func read(t *testing.T, file string) string {
 
 // TestAnswer: the answer, in order and each by itself, and the document.
 func TestAnswer(t *testing.T) {
-	for golden, flags := range map[string][]string{
+	for file, flags := range map[string][]string{
 		"answer.golden": nil, "plain.golden": nil, "each.golden": {"-each"}, "document.golden": {"-document"},
 	} {
-		if golden != "plain.golden" {
+		if file != "plain.golden" {
 			flags = append(flags, "-queues", "testdata/queues.yaml")
 		}
 		status, out, problems := say(t, "", append(flags, "testdata/cluster.yaml")...)
 		require.Equal(t, done, status, problems)
-		out += problems
-		if *update {
-			require.NoError(t, os.WriteFile("testdata/"+golden, []byte(out), 0o644))
-		}
-		require.Equal(t, read(t, "testdata/"+golden), out, golden)
+		golden.Compare(t, "testdata/"+file, out+problems)
 	}
 }
 
@@ -92,11 +86,7 @@ func TestSystems(t *testing.T) {
 	for _, s := range systems {
 		status, document, problems := say(t, "", append([]string{"-document"}, s.args...)...)
 		require.Equal(t, done, status, problems)
-		golden := "testdata/" + s.name + ".golden"
-		if *update {
-			require.NoError(t, os.WriteFile(golden, []byte(document+problems), 0o644))
-		}
-		require.Equal(t, read(t, golden), document+problems, s.name)
+		golden.Compare(t, "testdata/"+s.name+".golden", document+problems)
 		decide := exec.Command(plan, "-json", "-")
 		decide.Stdin = strings.NewReader(document)
 		report, err := decide.Output()
