@@ -66,7 +66,7 @@ func (h *harness) rebuild() {
 		h.planner.ByPriority = true
 	}
 	h.c.Options.Set(&h.planner.Options)
-	h.planner.RetryInterval = h.c.Options.Interval
+	h.planner.RetryInterval, h.planner.Levels = h.c.Options.Interval, h.c.Options.Levels
 	h.planner.Scarce = h.c.Options.Counting(cluster)
 	h.planner.WithinQueue = world.OwnLeaves[h.c.Options.OwnLeaf]
 }

@@ -321,9 +321,9 @@ func (b *brute) end(list, rest []int) []int {
 		cost := oracle.JobCostOf(c, places, stopped)
 		add(b.spent, &cost)
 		switch proof := got.Plan.Proof; {
-		case cost.Compare(&want.Cost) < 0:
+		case cost.Compare(nil, &want.Cost) < 0:
 			b.Fatalf("%v costs less than the least\n%v", list, b)
-		case proof == victims.ProofCost && cost.Compare(&want.Cost) != 0,
+		case proof == victims.ProofCost && cost.Compare(nil, &want.Cost) != 0,
 			proof == victims.ProofLevels && untilVictims(&cost, &want.Cost) != 0:
 			b.Fatalf("%v is proven (%v) and costs %v, and the least is %v\n%v", list, proof, levels(&cost), levels(&want.Cost), b)
 		case proof == victims.NoProof:
@@ -390,7 +390,7 @@ func (b *brute) inTurn(list []int) (*oracle.JobCost, bool) {
 }
 
 func noCost() *oracle.JobCost {
-	return &oracle.JobCost{Own: new(big.Int), Excess: new(big.Rat), Work: new(big.Int)}
+	return &oracle.JobCost{Losses: oracle.Losses{Own: new(big.Int), Excess: new(big.Rat), Work: new(big.Int)}}
 }
 
 // add adds a cost to a sum, down to the level before the excess.

@@ -162,15 +162,14 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 	}
 	cost := &d.Plan.Cost
 	work, _ := new(big.Int).SetString(cost.Work.String(), 10)
-	r.Cost = oracle.Cost{
+	r.Cost.Losses = oracle.Losses{
 		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
 		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: integer(cost.Own), Preemptions: cost.Preemptions,
 		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
-		Excess:      big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
-		Work:        work,
-		NodePenalty: cost.NodePenalty,
-		Node:        cost.Node - 1, // places count from 1 in a cluster that has lost no node
+		Excess: big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
+		Work:   work,
 	}
+	r.Cost.NodePenalty, r.Cost.Node = cost.NodePenalty, cost.Node-1 // places count from 1 in a cluster that has lost no node
 	r.OwnLeaf = d.Plan.WithinQueue
 	for _, v := range d.Plan.Victims {
 		r.Victims = append(r.Victims, oracle.Victim{

@@ -64,7 +64,7 @@ func leastOf(c *world.Case) (best oracle.Cost, ok bool) {
 			if len(oracle.Breaks(c, n.Name, keys)) > 0 {
 				continue
 			}
-			if cost := oracle.CostOf(c, n.Name, keys); !ok || cost.Compare(&best) < 0 {
+			if cost := oracle.CostOf(c, n.Name, keys); !ok || cost.Compare(nil, &best) < 0 {
 				best, ok = cost, true
 			}
 		}

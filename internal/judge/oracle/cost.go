@@ -3,7 +3,6 @@
 package oracle
 
 import (
-	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -12,8 +11,9 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/world"
 )
 
-// A Cost has the fields (a) to (j) of DESIGN.md, Cost, in their order.
-type Cost struct {
+// Losses has the fields (a) to (h) of DESIGN.md, Cost, in their order, and the keys: what victims cost whoever
+// takes them.
+type Losses struct {
 	OptedOut      int
 	Overrun       int64 // of soft budgets
 	Originators   int
@@ -27,9 +27,14 @@ type Cost struct {
 	SumPriorities int64
 	Work          *big.Int // nanoseconds by weight
 	Excess        *big.Rat // a share of the cluster's capacity
-	NodePenalty   int64
-	Node          int      // the place in node order
 	Keys          []string // sorted
+}
+
+// A Cost is that of a plan for an ask.
+type Cost struct {
+	Losses
+	NodePenalty int64
+	Node        int // the place in node order
 }
 
 // CostOf returns the cost of victims for a place of the ask on a node. Keys
@@ -45,7 +50,7 @@ func CostOf(c *world.Case, node string, victims []string) Cost {
 
 // cost returns the cost of a set of victims for a place on a node.
 func (j *judge) cost(node string, victims []*world.Task) Cost {
-	c := j.costOf(victims)
+	c := Cost{Losses: j.costOf(victims)}
 	c.Excess = j.beyond(j.needed(node), victims)
 	c.Node = slices.IndexFunc(j.w.Nodes, func(n world.Node) bool { return n.Name == node })
 	c.NodePenalty = j.w.Nodes[c.Node].Rank
@@ -54,8 +59,8 @@ func (j *judge) cost(node string, victims []*world.Task) Cost {
 
 // costOf returns the parts of a cost that are of the victims alone, wherever the
 // place is.
-func (j *judge) costOf(victims []*world.Task) Cost {
-	c := Cost{Victims: len(victims), Work: new(big.Int), Own: new(big.Int), Keys: keysOf(victims)}
+func (j *judge) costOf(victims []*world.Task) Losses {
+	c := Losses{Victims: len(victims), Work: new(big.Int), Own: new(big.Int), Keys: keysOf(victims)}
 	for name, b := range j.w.Budgets {
 		if !b.Hard {
 			c.Overrun += overrun(b, taken(victims, name))
@@ -129,27 +134,6 @@ func lost(t *world.Task, now time.Time) time.Duration {
 		return 0
 	}
 	return now.Sub(since)
-}
-
-// Compare orders costs field by field.
-func (c *Cost) Compare(d *Cost) int {
-	return cmp.Or(
-		cmp.Compare(c.OptedOut, d.OptedOut),
-		cmp.Compare(c.Overrun, d.Overrun),
-		cmp.Compare(c.Originators, d.Originators),
-		cmp.Compare(c.MaxRank, d.MaxRank),
-		cmp.Compare(c.MaxPriority, d.MaxPriority),
-		cmp.Compare(c.Jobs, d.Jobs),
-		c.Own.Cmp(d.Own),
-		cmp.Compare(c.Victims, d.Victims),
-		cmp.Compare(c.SumRanks, d.SumRanks),
-		cmp.Compare(c.SumPriorities, d.SumPriorities),
-		c.Work.Cmp(d.Work),
-		c.Excess.Cmp(d.Excess),
-		cmp.Compare(c.NodePenalty, d.NodePenalty),
-		cmp.Compare(c.Node, d.Node),
-		slices.Compare(c.Keys, d.Keys),
-	)
 }
 
 // needed returns for each type the larger of the node's need and every headroom

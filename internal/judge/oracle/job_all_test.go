@@ -19,6 +19,7 @@ func TestDecideJobLooksAtAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		full := tiny.With(world.Everything)
 		c := rapid.OneOf(world.JobCases(tiny), world.PickyJobCases(tiny), world.JobCases(full), world.JobCases(full)).Draw(t, "case")
+		c.Options.Levels = rapid.SampledFrom([][]string{nil, {"work", "preemptions"}, {"sum-ranks"}, {"excess", "jobs"}}).Draw(t, "levels")
 		r := oracle.DecideJob(c)
 		if r.Reason != oracle.NoVictims && r.Reason != oracle.QuotaMax && r.Outcome != oracle.Preempts {
 			return
@@ -31,7 +32,7 @@ func TestDecideJobLooksAtAll(t *testing.T) {
 		case ok && r.Reason == oracle.QuotaMax && !c.Job.NonPreemptible: // it may not trigger
 		case ok != (r.Outcome == oracle.Preempts):
 			t.Fatalf("%s (%s), and the cheapest of all: %v\n%v", r.Outcome, r.Reason, best, c)
-		case ok && best.Compare(&r.Cost) != 0:
+		case ok && best.Compare(c.Options.Levels, &r.Cost) != 0:
 			t.Fatalf("%v, and the cheapest of all: %v\n%v", r.Cost, best, c)
 		}
 	})
@@ -51,7 +52,7 @@ func cheapest(c *world.JobCase) (best oracle.JobCost, ok bool) {
 			if len(oracle.JobBreaks(c, places, victims)) > 0 {
 				continue
 			}
-			if cost := oracle.JobCostOf(c, places, victims); !ok || cost.Compare(&best) < 0 {
+			if cost := oracle.JobCostOf(c, places, victims); !ok || cost.Compare(c.Options.Levels, &best) < 0 {
 				best, ok = cost, true
 			}
 		}

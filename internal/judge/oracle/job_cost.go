@@ -3,33 +3,19 @@
 package oracle
 
 import (
-	"cmp"
 	"math/big"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 )
 
-// A JobCost has the fields (a) to (j) of DESIGN.md, Cost, in their order,
-// for a plan with victims. A plan for an ask has one node. That for a job
-// has a place for each member: the first in which two plans differ counts.
+// A JobCost is that of a plan for a job, which has a place for each member: the first in which two plans differ
+// counts.
 type JobCost struct {
-	OptedOut      int
-	Overrun       int64 // of soft budgets
-	Originators   int
-	MaxRank       int64
-	MaxPriority   int64
-	Jobs          int      // stopped, for they would end below their minimum
-	Own           *big.Int // the victims' own costs
-	Victims       int
-	SumRanks      int64
-	SumPriorities int64
-	Work          *big.Int // nanoseconds by weight
-	Excess        *big.Rat // a share of the cluster's capacity
-	NodePenalty   *big.Int // of the nodes of the unplaced members of the minimum, summed
-	Domain        int      // the place in node order of the first node of the domain; 0 if none is required
-	Nodes         []int    // the places in node order, by unplaced member of the minimum
-	Keys          []string // sorted
+	Losses
+	NodePenalty *big.Int // of the nodes of the unplaced members of the minimum, summed
+	Domain      int      // the place in node order of the first node of the domain; 0 if none is required
+	Nodes       []int    // the places in node order, by unplaced member of the minimum
 }
 
 // JobCostOf returns the cost of victims for places of the members of the
@@ -63,11 +49,8 @@ func (h *jobJudge) names(nodes []int) (names []string) {
 func (h *jobJudge) cost(victims []*world.Task) JobCost {
 	c := h.costOf(victims)
 	whole, _ := h.stopped(victims)
-	return JobCost{
-		OptedOut: c.OptedOut, Overrun: c.Overrun, Originators: c.Originators,
-		MaxRank: c.MaxRank, MaxPriority: c.MaxPriority, Jobs: len(whole), Own: c.Own,
-		Victims: c.Victims, SumRanks: c.SumRanks, SumPriorities: c.SumPriorities, Work: c.Work, Keys: c.Keys,
-	}
+	c.Jobs = len(whole)
+	return JobCost{Losses: c}
 }
 
 // placeAt sets the parts of a cost that depend on the places of the members.
@@ -79,35 +62,6 @@ func (h *jobJudge) placeAt(c *JobCost, victims []*world.Task, nodes []int) {
 	for _, n := range nodes {
 		c.NodePenalty.Add(c.NodePenalty, big.NewInt(h.w.Nodes[n].Rank))
 	}
-}
-
-// compareFirst orders costs by parts (a) to (f2) alone.
-func (c *JobCost) compareFirst(d *JobCost) int {
-	return cmp.Or(
-		cmp.Compare(c.OptedOut, d.OptedOut),
-		cmp.Compare(c.Overrun, d.Overrun),
-		cmp.Compare(c.Originators, d.Originators),
-		cmp.Compare(c.MaxRank, d.MaxRank),
-		cmp.Compare(c.MaxPriority, d.MaxPriority),
-		cmp.Compare(c.Jobs, d.Jobs),
-		c.Own.Cmp(d.Own),
-		cmp.Compare(c.Victims, d.Victims),
-		cmp.Compare(c.SumRanks, d.SumRanks),
-		cmp.Compare(c.SumPriorities, d.SumPriorities),
-	)
-}
-
-// Compare orders costs field by field.
-func (c *JobCost) Compare(d *JobCost) int {
-	return cmp.Or(
-		c.compareFirst(d),
-		c.Work.Cmp(d.Work),
-		c.Excess.Cmp(d.Excess),
-		c.NodePenalty.Cmp(d.NodePenalty),
-		cmp.Compare(c.Domain, d.Domain),
-		slices.Compare(c.Nodes, d.Nodes),
-		slices.Compare(c.Keys, d.Keys),
-	)
 }
 
 // excess returns the largest share, over all types, of the capacity of all

@@ -13,7 +13,7 @@ import (
 // every set of candidates and every way to place the members.
 func (h *jobJudge) best() (best JobCost, ok bool) {
 	for _, d := range h.domains() {
-		if cost, found := d.bestHere(); found && (!ok || cost.Compare(&best) < 0) {
+		if cost, found := d.bestHere(); found && (!ok || cost.Compare(h.o.Levels, &best) < 0) {
 			best, ok = cost, true
 		}
 	}
@@ -27,7 +27,7 @@ func (h *jobJudge) bestHere() (best JobCost, ok bool) {
 		return best, false
 	}
 	for _, set := range h.sets(candidates) {
-		if ok && set.cost.compareFirst(&best) > 0 {
+		if ok && len(h.o.Levels) == 0 && set.compareFirst(&best) > 0 {
 			break // so are all that follow
 		}
 		if h.unlawful(set.victims) != "" {
@@ -35,7 +35,7 @@ func (h *jobJudge) bestHere() (best JobCost, ok bool) {
 		}
 		for nodes := range h.seatings(h.later.without(set.victims)) {
 			h.placeAt(&set.cost, set.victims, nodes)
-			if !ok || set.cost.Compare(&best) < 0 {
+			if !ok || set.cost.Compare(h.o.Levels, &best) < 0 {
 				best, ok = set.cost, true
 			}
 		}
@@ -77,9 +77,12 @@ func (h *jobJudge) sets(candidates []*world.Task) (sets []set) {
 		}
 		sets = append(sets, set{victims, h.cost(victims)})
 	}
-	slices.SortStableFunc(sets, func(a, b set) int { return a.cost.compareFirst(&b.cost) })
+	slices.SortStableFunc(sets, func(a, b set) int { return a.compareFirst(&b.cost) })
 	return sets
 }
+
+// compareFirst orders sets by what does not depend on the places, but for work, which comes after.
+func (s *set) compareFirst(d *JobCost) int { return s.cost.compareBy(order[:10], &d.Losses) }
 
 // seatings yields every way to place the members of the minimum in some state
 // of the nodes, as a place in node order for each member, in lexical order. The

@@ -7,12 +7,16 @@ import (
 	"slices"
 )
 
-// compareBy orders costs by levels, named by their words and the most important
-// first; without names it is Compare. The number of victims counts whatever is
-// named: before the first sum over victims, and in the end.
-func (c *Cost) compareBy(levels []string, d *Cost) int {
+// order has the levels of DESIGN.md, Cost, that count if nobody says otherwise.
+var order = []string{
+	"opted-out", "overrun", "originators", "rank", "priority", "jobs", "own-cost", "victims", "sum-ranks", "sum-priorities", "work", "excess",
+}
+
+// compareBy orders losses by levels, named by their words and the most important first; nil is the order of
+// DESIGN.md. The number of victims counts whatever is named: before the first sum over victims, and in the end.
+func (c *Losses) compareBy(levels []string, d *Losses) int {
 	if len(levels) == 0 {
-		return c.Compare(d)
+		levels = order
 	}
 	victims := cmp.Compare(c.Victims, d.Victims)
 	for _, level := range levels {
@@ -51,10 +55,26 @@ func (c *Cost) compareBy(levels []string, d *Cost) int {
 			return order
 		}
 	}
+	return victims
+}
+
+// Compare orders costs by levels, and then by nodes and keys.
+func (c *Cost) Compare(levels []string, d *Cost) int {
 	return cmp.Or(
-		victims,
+		c.compareBy(levels, &d.Losses),
 		cmp.Compare(c.NodePenalty, d.NodePenalty),
 		cmp.Compare(c.Node, d.Node),
+		slices.Compare(c.Keys, d.Keys),
+	)
+}
+
+// Compare orders costs by levels, and then by nodes and keys.
+func (c *JobCost) Compare(levels []string, d *JobCost) int {
+	return cmp.Or(
+		c.compareBy(levels, &d.Losses),
+		c.NodePenalty.Cmp(d.NodePenalty),
+		cmp.Compare(c.Domain, d.Domain),
+		slices.Compare(c.Nodes, d.Nodes),
 		slices.Compare(c.Keys, d.Keys),
 	)
 }

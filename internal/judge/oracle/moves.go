@@ -103,7 +103,7 @@ func (j *judge) cheaper(a, b *MovesResult) bool {
 		for _, c := range []*Cost{&x, &y} { // no move is worth the rest
 			c.Excess, c.Work, c.NodePenalty, c.Node, c.Keys = new(big.Rat), new(big.Int), 0, 0, nil
 		}
-		if order := x.compareBy(j.o.Levels, &y); order != 0 {
+		if order := x.Compare(j.o.Levels, &y); order != 0 {
 			return order < 0
 		}
 	}

@@ -17,7 +17,7 @@ func (j *judge) best() (best Cost, ok bool) {
 		}
 		j.sets(n.Name, nil, j.candidates(n.Name), func(victims []*world.Task) {
 			cost := j.cost(n.Name, victims)
-			if !ok || cost.compareBy(j.o.Levels, &best) < 0 {
+			if !ok || cost.Compare(j.o.Levels, &best) < 0 {
 				best, ok = cost, true
 			}
 		})
