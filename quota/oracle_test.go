@@ -3,8 +3,10 @@
 package quota_test
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/oracle"
@@ -14,7 +16,7 @@ import (
 )
 
 // planned are the features of worlds whose rules the enforcer knows.
-const planned = world.WithGangs | world.WithBudgets
+const planned = world.WithGangs | world.WithBudgets | world.WithMinRuntime | world.WithRefusals
 
 // What an enforcer says holds to every law of package oracle, nobody can be
 // spared, and it falls short only where no lawful set is enough.
@@ -39,6 +41,23 @@ func propertyOracle(t *rapid.T) {
 	if met := o.Enforcement.Result == "met"; leaf && met != oracle.CanMeet(c) {
 		t.Fatalf("%v: %v, and the oracle says %v\n%v", o.Enforcement.Result, keys(o), !met, c)
 	}
+}
+
+// Tasks that would not stop decide often enough, and least running times never.
+func TestOracle_RefusalsDecide(t *testing.T) {
+	const cases = 1000
+	decide := 0
+	generator := world.EnforceCases(world.Small.With(world.WithRefusals | world.WithMinRuntime))
+	for seed := range cases {
+		c := generator.Example(seed)
+		with := keys(enforceCase(t, c))
+		plain := *c
+		if plain.Refused = nil; !slices.Equal(with, keys(enforceCase(t, &plain))) {
+			decide++
+		}
+	}
+	t.Logf("%5.1f %% are others", 100*float64(decide)/cases)
+	require.GreaterOrEqual(t, decide*1000/cases, 50)
 }
 
 // In worlds that are too large to look at every set, the laws hold all the same.
@@ -67,12 +86,17 @@ func isLeaf(w *world.World, path string) bool {
 	return false
 }
 
-func enforceCase(t *rapid.T, c *world.EnforceCase) *victims.Decision {
+func enforceCase(t rapid.TB, c *world.EnforceCase) *victims.Decision {
 	cluster, err := world.Build(&c.World)
 	if err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
 	world.SetMinimums(cluster, c.Minimums)
+	for key, until := range c.Refused {
+		if _, err := cluster.Refuse(key, until); err != nil {
+			t.Fatalf("%v\n%v", err, c)
+		}
+	}
 	e := quota.Enforcer{Cluster: cluster, Order: quota.Order(c.Order)}
 	if c.Exact {
 		e.NeverOvershoot = true
@@ -85,7 +109,7 @@ func enforceCase(t *rapid.T, c *world.EnforceCase) *victims.Decision {
 	if err := cluster.SetMax(queue, world.LimitOf(cluster, c.Max)); err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
-	if err := e.Enforce(&o, queue, world.Epoch); err != nil {
+	if err := e.Enforce(&o, queue, c.Now); err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
 	return &o

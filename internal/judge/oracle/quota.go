@@ -25,7 +25,8 @@ type enforcement struct {
 
 func newEnforcement(c *world.EnforceCase, victims []*world.Task) *enforcement {
 	nobody := &world.Ask{Queue: c.World.Root.Name}
-	o := &world.Options{Minimums: c.Minimums}
+	// Neither the caller nor queues keep tasks from quotas.
+	o := &world.Options{Minimums: c.Minimums, Now: c.Now, Settled: true}
 	return &enforcement{
 		docket: &docket{judge: newJudge(&c.World, nobody, o), victims: victims},
 		c:      c, target: c.Target(),
@@ -54,6 +55,8 @@ func (e *enforcement) single() {
 		switch {
 		case v.State.Leaving(), v.RequiredNode:
 			e.report(Candidate, "%s is leaving, or bound to its node", v)
+		case e.c.Refuses(v.Key):
+			e.report(Exempt, "%s would not stop", v)
 		case !world.Inside(v.Queue, e.c.Queue):
 			e.report(Scope, "%s is not below %s", v, e.c.Queue)
 		case !shares(v.Size, e.target) && !e.stops(v.Job, e.victims):
@@ -64,14 +67,14 @@ func (e *enforcement) single() {
 
 // lawful checks the set: law 2, hard budgets, and jobs, which go above their
 // minimum or as a whole, and that only if all members are in one leaf below the
-// queue.
+// queue and would stop.
 func (e *enforcement) lawful() {
 	e.guarantees()
 	e.budgets()
 	for _, job := range e.jobsOf(e.victims) {
 		all, n := staff(e.w, job), len(membersOf(job, e.victims))
 		scattered := slices.ContainsFunc(all, func(t *world.Task) bool {
-			return t.Queue != all[0].Queue || !world.Inside(t.Queue, e.c.Queue)
+			return t.Queue != all[0].Queue || !world.Inside(t.Queue, e.c.Queue) || e.c.Refuses(t.Key)
 		})
 		if n > e.surplus(job) && (n < len(all) || scattered) {
 			e.report(Gang, "%d of %d members of %s go, which keeps %d", n, len(all), job, e.c.Minimums[job])

@@ -4,6 +4,7 @@ package oracle_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -25,7 +26,7 @@ func enforceBase() *world.EnforceCase {
 			Nodes: []world.Node{{Name: "n1", Capacity: cpu{"cpu": 9}}},
 			Tasks: []world.Task{task("t3", 3), task("t2", 2), task("t1", 1)},
 		},
-		Queue: "root.a", Max: cpu{"cpu": 4}, Minimums: map[string]int{},
+		Queue: "root.a", Max: cpu{"cpu": 4}, Minimums: map[string]int{}, Now: world.Epoch,
 	}
 }
 
@@ -56,6 +57,16 @@ func TestEnforceBreaks(t *testing.T) {
 			stops: []string{"t1", "t2"}, want: []oracle.Law{oracle.Kind, oracle.Minimal}, meets: true},
 		{name: "leaving", twist: func(c *world.EnforceCase) { c.World.Tasks[1].State = world.Releasing; c.Max = cpu{"cpu": 1} },
 			stops: []string{"t2"}, want: []oracle.Law{oracle.Candidate}, meets: true},
+		{name: "would not stop", twist: func(c *world.EnforceCase) { c.Refused = map[string]time.Time{"t2": c.Now.Add(1)} },
+			stops: []string{"t2"}, want: []oracle.Law{oracle.Exempt}, meets: true},
+		{name: "would not stop until now", twist: func(c *world.EnforceCase) { c.Refused = map[string]time.Time{"t2": c.Now} }, stops: []string{"t2"}, meets: true},
+		{name: "of a gang of which one would not stop", twist: func(c *world.EnforceCase) {
+			gang(3)(c)
+			c.Refused = map[string]time.Time{"t1": c.Now.Add(1)}
+		}, stops: []string{"t1", "t2", "t3"}, want: []oracle.Law{oracle.Exempt, oracle.Gang}},
+		{name: "too young for asks", twist: func(c *world.EnforceCase) {
+			c.World.Root.Properties, c.World.Tasks[1].Scheduled = map[string]string{"preemption.min-runtime": "1h"}, c.Now
+		}, stops: []string{"t2"}, meets: true},
 		{name: "below the guarantee", twist: func(c *world.EnforceCase) { c.World.Root.Guaranteed = cpu{"cpu": 5} },
 			stops: []string{"t2"}, want: []oracle.Law{oracle.Law2}},
 		{name: "exact", twist: func(c *world.EnforceCase) { c.Exact = true }, stops: []string{"t3"}, want: []oracle.Law{oracle.Part}, meets: true},
@@ -97,7 +108,7 @@ func TestEnforceBreaks(t *testing.T) {
 // the queue, and a max of what is used asks for nobody.
 func TestCanMeet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := world.EnforceCases(world.Small.With(world.WithGangs|world.WithBudgets)).Draw(t, "case")
+		c := world.EnforceCases(world.Small.With(world.WithGangs|world.WithBudgets|world.WithRefusals)).Draw(t, "case")
 		c.Max = c.World.Usage(true)[c.Queue]
 		require.True(t, oracle.CanMeet(c), "%v", c)
 		require.Empty(t, oracle.EnforceBreaks(c, nil), "%v", c)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // An EnforceCase is a world and a quota that is to be enforced in it.
@@ -17,7 +18,12 @@ type EnforceCase struct {
 	Exact    bool    // no leaf may free more than its part
 	Order    string  // "" or one of those below
 	Minimums map[string]int
+	Now      time.Time
+	Refused  map[string]time.Time // until when tasks would not stop, by key
 }
+
+// Refuses reports whether a task would not stop.
+func (c *EnforceCase) Refuses(key string) bool { return c.Refused[key].After(c.Now) }
 
 // The orders of victims beside the default.
 const (
@@ -48,6 +54,10 @@ func (c *EnforceCase) String() string {
 	for _, name := range slices.Sorted(maps.Keys(c.Minimums)) {
 		fmt.Fprintf(&b, "gang   %s keeps %d\n", name, c.Minimums[name])
 	}
+	for _, key := range slices.Sorted(maps.Keys(c.Refused)) {
+		fmt.Fprintf(&b, "task   %s would not stop until %s\n", key, c.Refused[key].Format(time.TimeOnly))
+	}
+	fmt.Fprintf(&b, "now    %s\n", c.Now.Format(time.TimeOnly))
 	fmt.Fprintf(&b, "quota  %s max %v, which is %v over", c.Queue, c.Max, c.Target())
 	flag(&b, c.Exact, "exact")
 	flag(&b, c.Order != "", c.Order)

@@ -29,10 +29,11 @@ const (
 	WithCap                              // on the victims of a plan
 	WithMinRuntime                       // of queues, whose tasks may not go at once
 	WithPreemptions                      // for asks: tasks that were preempted before, and levels of which that is one
+	WithRefusals                         // for quotas: an instant, and tasks that would not stop until another
 
 	// Everything is all of them, and EverythingOfJobs what worlds of a job know.
 	Everything       = 1<<iota - 1
-	EverythingOfJobs = Everything &^ (WithGangs | WithPorts | WithGrants | WithNearby | WithPreemptions)
+	EverythingOfJobs = Everything &^ (WithGangs | WithPorts | WithGrants | WithNearby | WithPreemptions | WithRefusals)
 )
 
 // drawLater draws what was added to worlds after all else, each feature behind those before it: so a

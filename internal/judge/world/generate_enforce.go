@@ -29,8 +29,22 @@ func EnforceCases(s Shape) *rapid.Generator[*EnforceCase] {
 		g.drawEnforced(c)
 		c.Exact = g.chance("exact", 4)
 		c.Order = of(&g, "order", "", "", ClosestMatch, Pack, Fewest, FewestOfAll)
+		c.Now = Epoch
+		if g.has(WithRefusals) && g.chance("refusals", 12) {
+			g.drawRefusals(c)
+		}
 		return c
 	})
+}
+
+// drawRefusals draws an instant, and until when some tasks that run would not stop.
+func (g *generator) drawRefusals(c *EnforceCase) {
+	c.Now, c.Refused = Epoch.Add(time.Duration(g.below("seconds later", 3))*time.Second), make(map[string]time.Time)
+	for i := range c.World.Tasks {
+		if t := &c.World.Tasks[i]; !t.State.Leaving() && g.chance("refuses", 5) {
+			c.Refused[t.Key] = Epoch.Add(time.Duration(g.below("until", 6)) * time.Second)
+		}
+	}
 }
 
 // drawEnforced draws a queue, more often a leaf, and a max.
