@@ -29,6 +29,10 @@ func (r *report) packages() {
 	for _, members := range []int{8, 64} {
 		section.add(r.job(members).atMost(10))
 	}
+	section.add(r.entitled(r.big, min(8, r.members)).atMost(10))
+	if r.million > 0 {
+		section.add(r.entitled(r.million/10, r.members).atMost(1000))
+	}
 	section.add(r.racks(0).atMost(10))
 	section.add(r.racks(2).atMost(10))
 	section.add(r.shares().atMost(1))
@@ -80,6 +84,25 @@ func (r *report) job(members int) Row {
 	row := r.place(c, members, func(int) resources.Vector { return ask.Size })
 	row.Name = fmt.Sprintf("a job of %d members placed on %d nodes of 10 tasks", members, r.small)
 	return row
+}
+
+// entitled places a job of equal members of 4 units by guarantee on nodes of 30 tasks.
+func (r *report) entitled(nodes, members int) Row {
+	w := workload.W{Nodes: nodes, Tasks: r.tasks, Tree: workload.Tree4x100}
+	c := w.Build()
+	s := w.Subject(c, 4)
+	p := jobs.Planner{Options: s.Planner.Options, Cluster: c}
+	job := victims.Ask{Key: "job", Application: s.Ask.Application, Queue: s.Ask.Queue, PendingSince: s.Ask.PendingSince}
+	for i := range members {
+		job.Members = append(job.Members, victims.Member{Key: fmt.Sprint("job-", i), Size: s.Ask.Size})
+	}
+	var d victims.Decision
+	nanos := r.clock.least(func() { must(p.Decide(&d, &job, workload.Now)) })
+	return Row{
+		Name:   fmt.Sprintf("a job of %d members of 4 units each, by guarantee, on %d nodes of %d tasks", members, nodes, r.tasks),
+		Figure: nanos / 1e6, Unit: "ms",
+		Remark: fmt.Sprintf("%v, %s, proof: %v", d.Outcome, counted(len(d.Plan.Victims)), d.Plan.Proof),
+	}
 }
 
 // unequal places a job of members that all differ, of half a unit to two.
