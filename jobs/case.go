@@ -267,11 +267,8 @@ func (r *roster) checkMember(c *jobCase, m *victims.Member) error {
 		}
 		return nil // the cluster has checked its size, and counts it
 	}
-	if m.Cost < 0 {
-		return fmt.Errorf("cost %d: %w", m.Cost, invalid.Amount)
-	}
-	if m.Preemptions < 0 || m.Preemptions > math.MaxInt32 {
-		return fmt.Errorf("preemptions %d: %w", m.Preemptions, invalid.Range)
+	if err := invalid.Stop(m.Cost, m.Preemptions); err != nil {
+		return err
 	}
 	if err := invalid.Budgets(m.Budgets, victims.ErrDuplicate); err != nil {
 		return err

@@ -298,6 +298,9 @@ func (p *Pending) leave(e *waiting) {
 // alone reports whether an ask may get another answer than any other.
 func (p *Pending) alone(e *waiting, now time.Time) bool {
 	c, a := p.Planner.Cluster, &e.ask
+	if a.Queue < 0 || int(a.Queue) >= c.Tree().Len() { // an ask in error
+		return true
+	}
 	if p.standing(e) != none || p.Planner.seesAsks() || p.early(a, now) || p.isReserved(a) {
 		return true
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -172,6 +173,47 @@ func TestPending_AlikeInError(t *testing.T) {
 		_, ok := w.cluster.LookupGrant(key)
 		require.True(t, ok, key)
 	}
+}
+
+// Asks in error are yielded, whatever is wrong with them, and the others go on.
+func TestPending_AsksInError(t *testing.T) {
+	w := build(t, "queue q\nnode n1 4\njob q 1")
+	good := victims.Ask{Key: "good", Queue: w.leaf("q"), Size: w.size("1")}
+	p := pendingIn(w)
+	for key, change := range map[string]func(*victims.Ask){
+		"no queue":    func(a *victims.Ask) { a.Queue = -1 },
+		"no such":     func(a *victims.Ask) { a.Queue = 99 },
+		"inner":       func(a *victims.Ask) { a.Queue = queue.Root },
+		"cost":        func(a *victims.Ask) { a.Cost = -1 },
+		"preemptions": func(a *victims.Ask) { a.Preemptions = -1 },
+		"budget":      func(a *victims.Ask) { a.Budgets = []string{""} },
+		"twice":       func(a *victims.Ask) { a.Budgets = []string{"web", "web"} },
+	} {
+		ask := good
+		change(&ask)
+		for _, members := range [][]victims.Member{nil, {{Key: key + "-0", Cost: ask.Cost, Preemptions: ask.Preemptions}}} {
+			ask.Key, ask.Members = key+string(rune('a'+len(members))), members
+			p.Add(ask)
+			version := w.cluster.Version()
+			_, err := w.cluster.Reserve(&ask, 1, noon)
+			require.Error(t, err, "what cannot be granted")
+			require.Equal(t, version, w.cluster.Version())
+		}
+	}
+	p.Add(good)
+	wrong := 0
+	for d, err := range p.Decide(noon) {
+		if d.Plan.Ask.Key == "good" {
+			require.NoError(t, err)
+			require.NoError(t, w.cluster.Apply(d))
+			continue
+		}
+		wrong++
+		require.Error(t, err, d.Plan.Ask.Key)
+	}
+	require.Equal(t, 14, wrong)
+	_, ok := w.cluster.LookupGrant("good")
+	require.True(t, ok)
 }
 
 // With an interval LastAttempt is set by plans and by refusals after a try, and is not moved by

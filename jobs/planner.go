@@ -412,6 +412,9 @@ func (d *decision) couldStart() bool {
 	d.heldSum = rows.Zeros(d.heldSum, d.types)
 	for _, id := range d.held {
 		t := d.c.TaskView(id)
+		if d.c.Closed(t.Node) {
+			return false
+		}
 		d.short = d.c.Free(d.short, t.Node)
 		for i, v := range t.Size {
 			// Free space has the grants taken off. If it is negative, somebody

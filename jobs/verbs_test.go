@@ -336,3 +336,32 @@ func TestVerbs_Elsewhere(t *testing.T) {
 		}
 	}
 }
+
+// What is granted a node of which a sync met a bad size does not fit there, as it could not start.
+func TestDecide_GrantOnClosedNode(t *testing.T) {
+	w := build(t, "queue q g=9\nnode n1 4\nnode n2 4\njob q 2,2")
+	lone := victims.Ask{Key: "lone", Queue: w.job.Queue, Size: resources.Vector{1}}
+	p := w.entitled()
+	p.Admit = nil
+	var d victims.Decision
+	for _, ask := range []*victims.Ask{&lone, &w.job} {
+		require.NoError(t, p.Decide(&d, ask, noon))
+		require.NoError(t, w.cluster.Apply(&d))
+	}
+	_, err := w.cluster.SyncNode("n1", []victims.Task{{Key: "odd", Queue: w.job.Queue, Size: resources.Vector{-1}}})
+	require.NoError(t, err)
+	decides := func(want victims.Outcome) {
+		for _, ask := range []*victims.Ask{&lone, &w.job} {
+			require.NoError(t, p.Decide(&d, ask, noon))
+			require.Equal(t, want, d.Outcome)
+			require.Empty(t, (&victims.Auditor{Cluster: w.cluster, Options: p.Options}).Audit(nil, &d, noon))
+			g, _ := w.cluster.Grant(ask.Key)
+			require.Equal(t, want == victims.Fits, g.Ready)
+		}
+	}
+	decides(victims.Refused)
+	require.Equal(t, victims.InFlight, d.Refusal.Reason)
+	_, err = w.cluster.SyncNode("n1", nil)
+	require.NoError(t, err)
+	decides(victims.Fits)
+}

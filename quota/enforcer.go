@@ -51,7 +51,7 @@ const completeCandidates = 12
 // is O(tasks·log tasks) below the queue, and searches if a leaf cannot give its part.
 func (e *Enforcer) Enforce(dst *victims.Decision, q queue.ID, now time.Time) error {
 	if !slices.Contains(orders, e.Order) {
-		return fmt.Errorf("quota: unknown order %q", e.Order)
+		return fmt.Errorf("quota: order %q: %w", e.Order, victims.ErrUnknown)
 	}
 	x := &e.x
 	x.begin(e, q, now)

@@ -20,7 +20,8 @@ func TestEnforce_Errors(t *testing.T) {
 	f := newFixture(t, leaf("a"))
 	o := victims.Decision{Outcome: victims.Refused}
 	f.e.Order = "oldest"
-	require.EqualError(t, f.e.Enforce(&o, f.queue("a"), now), `quota: unknown order "oldest"`)
+	require.ErrorIs(t, f.e.Enforce(&o, f.queue("a"), now), victims.ErrUnknown)
+	require.EqualError(t, f.e.Enforce(&o, f.queue("a"), now), `quota: order "oldest": unknown`)
 	require.Equal(t, victims.Decision{Outcome: victims.Refused}, o)
 }
 

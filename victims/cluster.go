@@ -414,7 +414,7 @@ func (c *Cluster) Resize(key string, size resources.Vector) error {
 // SetCost changes the own cost of a task; a negative one is an error.
 func (c *Cluster) SetCost(key string, cost int64) error {
 	return c.edit(key, func(id TaskID) error {
-		if err := checkCost(cost); err != nil {
+		if err := invalid.Stop(cost, 0); err != nil {
 			return err
 		}
 		c.costs.set(int(id), cap(c.tasks), cost)

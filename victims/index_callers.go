@@ -75,13 +75,7 @@ func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 	if err := x.checkAmounts(t.Size, old); err != nil {
 		return 0, err
 	}
-	if err := checkCost(t.Cost); err != nil {
-		return 0, err
-	}
-	if t.Preemptions < 0 || t.Preemptions > math.MaxInt32 {
-		return 0, fmt.Errorf("preemptions %d: %w", t.Preemptions, invalid.Range)
-	}
-	return node, invalid.Budgets(t.Budgets, ErrDuplicate)
+	return node, checkStop(t.Cost, t.Preemptions, t.Budgets)
 }
 
 // checkNode returns the node of a task, or noNode if it names a node that is not
@@ -120,12 +114,12 @@ func (x *index) checkNodes() error {
 	return nil
 }
 
-// checkCost reports an own cost of a task that is none.
-func checkCost(cost int64) error {
-	if cost < 0 {
-		return fmt.Errorf("cost %d: %w", cost, invalid.Amount)
+// checkStop reports what is wrong with what is said of stopping a task.
+func checkStop(cost int64, preemptions int, budgets []string) error {
+	if err := invalid.Stop(cost, preemptions); err != nil {
+		return err
 	}
-	return nil
+	return invalid.Budgets(budgets, ErrDuplicate)
 }
 
 func (x *index) checkLeaf(q queue.ID) error {
@@ -221,6 +215,9 @@ func (x *index) checkAsk(ask *Ask, now time.Time) error {
 		return fmt.Errorf("now %v: %w", now, invalid.Range)
 	}
 	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
+		return err
+	}
+	if err := checkStop(ask.Cost, ask.Preemptions, ask.Budgets); err != nil {
 		return err
 	}
 	// An ask that holds a grant is counted already, and must not count twice.

@@ -168,6 +168,19 @@ func TestLevels_Check(t *testing.T) {
 	}
 }
 
+// TestOptions_Words: other words that are none are told, too.
+func TestOptions_Words(t *testing.T) {
+	f := giverAndTaker(t)
+	for says, o := range map[string]victims.Options{
+		`victims: WithinQueue: "any", want never, met or branch: unknown`: {WithinQueue: "any"},
+		`victims: Moves: "some": unknown`:                                 {Moves: "some"},
+	} {
+		err := (&victims.Planner{Cluster: f.c, Options: o}).Decide(new(victims.Decision), f.ask("x", "b", 3), now)
+		require.EqualError(t, err, says)
+		require.ErrorIs(t, err, victims.ErrUnknown)
+	}
+}
+
 // TestLevels_Order: levels in any order make a strict weak order that nobody costs less
 // by than a part of his victims.
 func TestLevels_Order(t *testing.T) {

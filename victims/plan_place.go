@@ -101,14 +101,15 @@ func (d *decision) placed(dst *Decision, n NodeID, o Outcome) {
 // there is room with its grant, and those given there after it, taken off, and
 // nobody who blocks it is left. So two asks on one node never wait for each
 // other's victims, and nothing is counted twice. Filter, schedulable and
-// reserved were asked when the grant was given. (DESIGN.md, The decision.)
+// reserved were asked when the grant was given. On a closed node nothing starts.
+// (DESIGN.md, The decision.)
 func (d *decision) inFlight(dst *Decision, grant TaskID) {
 	n := d.c.tasks[grant].node
 	// Later grants on the node do not stand in its way, as if it had started
 	// first.
 	held := d.c.grantsFrom(d.scratch.taken[:0], grant)
 	d.scratch.taken = held
-	if d.hasRoom(n, present, held) && d.hasHeadroom(present, held) && d.blocks.gone(d, n, held) && d.accepts(n, nil, present) {
+	if !d.c.nodes[n].closed() && d.hasRoom(n, present, held) && d.hasHeadroom(present, held) && d.blocks.gone(d, n, held) && d.accepts(n, nil, present) {
 		d.placed(dst, n, Fits)
 		return
 	}

@@ -156,8 +156,10 @@ func (o *Options) check() error {
 	default:
 		return fmt.Errorf("victims: Moves: %q: %w", o.Moves, ErrUnknown)
 	}
-	if err := eligible.CheckWithinQueue(o.WithinQueue); err != nil {
-		return fmt.Errorf("victims: %w", err)
+	switch o.WithinQueue {
+	case "", queue.Never, queue.Met, queue.Branch:
+	default:
+		return fmt.Errorf("victims: WithinQueue: %q, want never, met or branch: %w", o.WithinQueue, ErrUnknown)
 	}
 	if o.MaxVictims < 0 {
 		return fmt.Errorf("victims: MaxVictims %d: %w", o.MaxVictims, invalid.Range)

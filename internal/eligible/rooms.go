@@ -4,7 +4,6 @@ package eligible
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -21,15 +20,6 @@ const NoLimit = math.MaxInt64
 // the option, else never.
 func WithinQueue(tree *queue.Tree, leaf queue.ID, option queue.WithinQueue) queue.WithinQueue {
 	return cmp.Or(tree.Policies(leaf).WithinQueue, option, queue.Never)
-}
-
-// CheckWithinQueue returns an error for an option that is none.
-func CheckWithinQueue(option queue.WithinQueue) error {
-	switch option {
-	case "", queue.Never, queue.Met, queue.Branch:
-		return nil
-	}
-	return fmt.Errorf("option WithinQueue is %q: want never, met or branch", string(option))
 }
 
 // Rooms are what law 2 lets go: a bound for every queue with a guarantee. What methods

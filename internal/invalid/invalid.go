@@ -7,6 +7,7 @@ package invalid
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -26,6 +27,17 @@ type kind string
 func (k kind) Error() string { return string(k) }
 
 func (k kind) Unwrap() error { return Err }
+
+// Stop reports what is wrong with what is said of stopping a task: its cost, and how often it was preempted.
+func Stop(cost int64, preemptions int) error {
+	if cost < 0 {
+		return fmt.Errorf("cost %d: %w", cost, Amount)
+	}
+	if preemptions < 0 || preemptions > math.MaxInt32 {
+		return fmt.Errorf("preemptions %d: %w", preemptions, Range)
+	}
+	return nil
+}
 
 // Budgets reports names that are empty and, wrapping twice, names that stand twice in the budgets of a task. A task
 // counts once for a budget: to name it twice is a mistake that must not cost twice as much.
