@@ -41,8 +41,9 @@ func undo(c *victims.Cluster, n int) {
 //
 // Asks share a plan if they follow each other and have the same queue, application, job, priority, types and
 // right to preempt. It has them as members of its Ask and in SharedBy, with cost and proof of all its victims.
-// An ask that needs tasks of its own leaf has a plan of its own. Each ask must trigger as if those before it
-// had their places (law 4), unless ByPriority is set. See DESIGN.md, Jobs: together.
+// An ask that needs tasks of its own leaf has a plan of its own. NonPreemptible tasks are spared, as by
+// gangs. Each ask must trigger as if those before it had their places (law 4), unless ByPriority is set. See
+// DESIGN.md, Jobs: together.
 //
 // It never costs more, down to the sum of priorities, than the same asks in turn, if these serve the same asks
 // and nobody takes from its own leaf or branch.

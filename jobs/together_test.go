@@ -314,6 +314,22 @@ func TestTogether_RefusedAlikeByFunctions(t *testing.T) {
 	}
 }
 
+// Who is not preemptible is spared, also if somebody goes who opted out: the auditor lets an ask take either.
+func TestTogether_NonPreemptible(t *testing.T) {
+	w := build(t, "queue a\nqueue b g=100\nnode n1 4\ntask v a n1 2 opted\ntask w a n1 2 fixed\njob b 2")
+	p := w.entitled()
+	p.Admit = nil
+	var j joint
+	require.NoError(t, decideAll(p, &j, w.asks(), noon))
+	require.Equal(t, "plan j0@n1 -v", tellJoint(&j))
+	audit := victims.Auditor{Cluster: w.cluster, Options: p.Options}
+	require.Empty(t, j.audit(&audit))
+	var d victims.Decision
+	require.NoError(t, p.Decide(&d, &w.asks()[0], noon))
+	require.Equal(t, "w", d.Plan.Victims[0].Key)
+	require.Empty(t, audit.Audit(nil, &d, noon))
+}
+
 // An ask that holds a grant is refused, wherever it stands, and the others go on.
 func TestTogether_Held(t *testing.T) {
 	for held, want := range []string{

@@ -540,6 +540,9 @@ func (x *court) first(may func(*taskRow) bool, would func(TaskID) bool) (key str
 // wouldDo reports whether the plan is lawful with one more task.
 func (x *court) wouldDo(id TaskID) bool {
 	r := &x.c.tasks[id]
+	if r.flags.has(flagNonPreemptible) {
+		return false // asks may take it, and need not: those that are decided together do not
+	}
 	x.count(id, +1)
 	x.member(r, +1)
 	defer x.member(r, -1)
