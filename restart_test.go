@@ -166,7 +166,13 @@ func (h *host) picture() string {
 		fmt.Fprintln(&b, name, budget)
 	}
 	next, ok := h.timing.Next()
-	fmt.Fprintln(&b, &h.timing, next, ok)
+	var clocks strings.Builder
+	fmt.Fprintln(&b, next, ok, h.timing.Save(&clocks))
+	for line := range strings.Lines(clocks.String()) {
+		if strings.HasPrefix(line, "clock ") && !strings.Contains(line, `"stage":"idle"`) {
+			b.WriteString(line)
+		}
+	}
 	return b.String()
 }
 

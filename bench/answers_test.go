@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -37,7 +38,7 @@ func answersOf(size, draws int) (sum answer) {
 			return len(s.Decision.Plan.Victims)
 		}
 		sum.victims += decide(0)
-		sum.more += decide(4 * victims.DefaultSteps(c))
+		sum.more += decide(4 * lent.To(new(victims.Options)).DefaultSteps(c))
 	}
 	return sum
 }

@@ -25,7 +25,6 @@ func TestNoAllocs(t *testing.T) {
 	}{
 		{"Root", func() { sinkID = Root(tree, x) }},
 		{"Rank", func() { sinkInt = int(Rank(tree, Priority{x, 1}, Priority{a, 2})) }},
-		{"Compare", func() { sinkInt = Compare(tree, Priority{x, 1}, Priority{a, 2}) }},
 		{"Reach", func() {
 			for q := range Reach(tree, x) {
 				sinkID += q

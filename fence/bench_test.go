@@ -29,12 +29,12 @@ func benchTree(b *testing.B, levels int) (*queue.Tree, queue.ID) {
 	return tree, mustLookup(b, tree, path)
 }
 
-func BenchmarkCompare(b *testing.B) {
+func BenchmarkRank(b *testing.B) {
 	tree, leaf := benchTree(b, 4)
 	b.Run("depth=4", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			sinkInt = Compare(tree, Priority{3, 7}, Priority{leaf, 5})
+			sinkInt = int(Rank(tree, Priority{3, 7}, Priority{leaf, 5}))
 		}
 	})
 }

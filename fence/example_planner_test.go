@@ -49,7 +49,7 @@ func stops(tree *queue.Tree, running []pod, ask pod, user resources.Limit) []pod
 	for w := range fence.Reach(tree, leaf) { // law 7
 		for _, p := range running {
 			if p.team == tree.Path(w) && !tree.Contains(needy, w) &&
-				fence.Compare(tree, fence.Priority{Leaf: w, Raw: p.priority}, fence.Priority{Leaf: leaf, Raw: ask.priority}) <= 0 { // law 6
+				fence.Rank(tree, fence.Priority{Leaf: w, Raw: p.priority}, fence.Priority{Leaf: leaf, Raw: ask.priority}) <= 0 { // law 6
 				able = append(able, p)
 			}
 		}

@@ -77,17 +77,17 @@ func offices() *queue.Tree {
 }
 
 // Priorities are compared below the lowest common ancestor of two leaves.
-func ExampleCompare() {
+func ExampleRank_sign() {
 	tree := offices()
 	web, _ := tree.Lookup("root.office.web")
 	mail, _ := tree.Lookup("root.office.mail")
 	lab, _ := tree.Lookup("root.lab")
-	fmt.Println(fence.Compare(tree, fence.Priority{Leaf: web, Raw: 1}, fence.Priority{Leaf: mail, Raw: 2}))
-	fmt.Println(fence.Compare(tree, fence.Priority{Leaf: web, Raw: 1}, fence.Priority{Leaf: lab, Raw: 2000}))
-	fmt.Println(fence.Compare(tree, fence.Priority{Leaf: web, Raw: -50}, fence.Priority{Leaf: lab, Raw: 2000}))
+	fmt.Println(fence.Rank(tree, fence.Priority{Leaf: web, Raw: 1}, fence.Priority{Leaf: mail, Raw: 2}))
+	fmt.Println(fence.Rank(tree, fence.Priority{Leaf: web, Raw: 1}, fence.Priority{Leaf: lab, Raw: 2000}))
+	fmt.Println(fence.Rank(tree, fence.Priority{Leaf: web, Raw: -50}, fence.Priority{Leaf: lab, Raw: 2000}))
 	// Output:
 	// -1
-	// 1
+	// 51
 	// 0
 }
 

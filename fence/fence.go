@@ -3,7 +3,6 @@
 package fence
 
 import (
-	"cmp"
 	"iter"
 
 	"github.com/go-preempt/preempt/queue"
@@ -41,15 +40,10 @@ type Priority struct {
 	Raw  int32
 }
 
-// Compare returns -1, 0 or +1 as a task of priority a has a lower, the same or a higher
-// effective priority than one of b. Do not sort by it: equality is not transitive. Sort by
-// [Rank]. The cost is the depth.
-func Compare(t *queue.Tree, a, b Priority) int { return cmp.Compare(Rank(t, a, b), 0) }
-
 // Rank returns by how much the effective priority of a task is above that of an ask. By law
 // 6 the ask takes tasks of rank 0 or less; with StrictPriority, of less than 0. To
-// order tasks of several leaves, sort by their ranks against one ask. The cost is the
-// depth.
+// order tasks of several leaves, sort by their ranks against one ask: ranks of tasks against each other do
+// not order them. The cost is the depth.
 func Rank(t *queue.Tree, task, ask Priority) int64 {
 	c := t.CommonAncestor(task.Leaf, ask.Leaf)
 	return task.below(t, c) - ask.below(t, c)

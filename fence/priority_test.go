@@ -3,6 +3,7 @@
 package fence
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"testing"
@@ -107,8 +108,8 @@ func TestPriority(t *testing.T) {
 			} else if test.theirs > test.ours {
 				want = +1
 			}
-			require.Equal(t, want, Compare(tree, task, ask))
-			require.Equal(t, -want, Compare(tree, ask, task))
+			require.Equal(t, want, cmp.Compare(Rank(tree, task, ask), 0))
+			require.Equal(t, -want, cmp.Compare(Rank(tree, ask, task), 0))
 		})
 	}
 }
@@ -147,7 +148,7 @@ func TestDeepest(t *testing.T) {
 	require.Equal(t, bottom, low.below(tree, queue.Root))
 	require.Equal(t, top-bottom, Rank(tree, high, low))
 	require.Equal(t, bottom-top, Rank(tree, low, high))
-	require.Equal(t, +1, Compare(tree, high, low))
+	require.Equal(t, +1, cmp.Compare(Rank(tree, high, low), 0))
 }
 
 // TestCompareIsNoOrder has two tasks behind a fence that differ, and a third one
@@ -155,7 +156,7 @@ func TestDeepest(t *testing.T) {
 func TestCompareIsNoOrder(t *testing.T) {
 	tree := mustNew(t, node("root", nil, node("t", set("=0"), node("a", nil), node("b", nil)), node("c", nil)))
 	a, b, c := mustLookup(t, tree, "root.t.a"), mustLookup(t, tree, "root.t.b"), mustLookup(t, tree, "root.c")
-	require.Equal(t, -1, Compare(tree, Priority{a, 1}, Priority{b, 2}))
-	require.Equal(t, 0, Compare(tree, Priority{a, 1}, Priority{c, 0}))
-	require.Equal(t, 0, Compare(tree, Priority{b, 2}, Priority{c, 0}))
+	require.Equal(t, -1, cmp.Compare(Rank(tree, Priority{a, 1}, Priority{b, 2}), 0))
+	require.Equal(t, 0, cmp.Compare(Rank(tree, Priority{a, 1}, Priority{c, 0}), 0))
+	require.Equal(t, 0, cmp.Compare(Rank(tree, Priority{b, 2}, Priority{c, 0}), 0))
 }

@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"internal/finding": {"resources", "queue", "internal/vectors"},
 
 	// For tests of callers, and held to the same purity.
-	"victims/preempttest": {"resources", "queue", "victims", "internal/rulebook"},
+	"victims/preempttest": {"internal/lent", "resources", "queue", "victims", "internal/rulebook"},
 }
 
 // judge has what judges the library: it serves tests, examples and benchmarks. All other

@@ -48,7 +48,7 @@ func TestSteps_BoundTheCall(t *testing.T) {
 		d := x.decide(t)
 		tasks, members := int64(x.cluster.TaskLen()), int64(len(x.job.Members))
 		pass := 100*tasks + 20*int64(x.Nodes)*members
-		if most := x.planner.Steps + max(x.planner.Steps, 1<<20) + 2*pass + members*victims.DefaultSteps(x.cluster)/100; d.Plan.Steps > most {
+		if most := x.planner.Steps + max(x.planner.Steps, 1<<20) + 2*pass + members*lent.To(new(victims.Options)).DefaultSteps(x.cluster)/100; d.Plan.Steps > most {
 			t.Fatalf("%v, %d members: %v in %d steps of %d", x.Hard, members, d.Outcome, d.Plan.Steps, x.planner.Steps)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -192,10 +193,10 @@ func TestEffort(t *testing.T) {
 	}{
 		{7, 1, 7},
 		{7, 100, 7}, // a budget that is given is not multiplied
-		{0, 1, victims.DefaultSteps(c)},
-		{0, 0, victims.DefaultSteps(c)},
-		{0, 3, 3 * victims.DefaultSteps(c)},
-		{-1, 1, victims.DefaultSteps(c)},
+		{0, 1, lent.To(new(victims.Options)).DefaultSteps(c)},
+		{0, 0, lent.To(new(victims.Options)).DefaultSteps(c)},
+		{0, 3, 3 * lent.To(new(victims.Options)).DefaultSteps(c)},
+		{-1, 1, lent.To(new(victims.Options)).DefaultSteps(c)},
 		{0, math.MaxInt, math.MaxInt64},
 	} {
 		var e effort

@@ -74,7 +74,7 @@ func ExamplePlanner_DecideAll() {
 		for _, v := range d.Plan.Victims {
 			fmt.Println(v.Key, "stops")
 		}
-		fmt.Println("proven:", d.Plan.Proof.Proven())
+		fmt.Println("proven:", d.Plan.Proof == victims.ProofCost)
 	}
 	check(cluster.ApplyAll(all)) // or decide again after a change
 	// Output:

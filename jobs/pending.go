@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/queue"
@@ -184,7 +185,7 @@ func (p *Pending) decide(s *shared, e *waiting, now time.Time) error {
 	outcome := s.d.Outcome
 	s.of, s.refused = e, outcome == victims.Refused
 	s.full = outcome == victims.Fits && len(s.d.Plan.Places) == 0
-	s.idle, s.at, s.counts = p.Planner.Cluster.Version(), now, p.Planner.Counting()
+	s.idle, s.at, s.counts = p.Planner.Cluster.Version(), now, lent.To(&p.Planner.Options).Counting()
 	if p.Planner.RetryInterval > 0 && (outcome == victims.Preempts || s.refused && !rulebook.ReasonOf(s.d.Refusal.Reason).Barred) {
 		e.ask.LastAttempt = now
 	}
@@ -198,7 +199,7 @@ func (p *Pending) worth(s *shared, now time.Time) bool {
 	switch {
 	case !s.refused:
 		return !s.full || !same
-	case s.counts != p.Planner.Counting() || !same && s.d.Refusal.Help.Worth(c, now):
+	case s.counts != lent.To(&p.Planner.Options).Counting() || !same && s.d.Refusal.Help.Worth(c, now):
 		return true
 	}
 	s.idle, s.at = c.Version(), now

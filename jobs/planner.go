@@ -276,7 +276,7 @@ func (d *decision) atGate() *trigger.Case {
 	*g = trigger.Case{
 		Tree: d.tree, Leaf: job.Queue, Arriving: d.rem, Before: d.before, MayNot: job.NeverPreempts,
 		PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: d.p.RetryInterval, Now: d.now,
-		Counting: d.p.Counting(),
+		Counting: lent.To(&d.p.Options).Counting(),
 	}
 	if d.p.without.Rule != "" {
 		g.Waived = lent.To(&d.p.without).Waives

@@ -233,7 +233,7 @@ func (d *decision) help(dst *victims.Decision) {
 func (d *decision) wish(r *victims.Refusal) rulebook.Wish {
 	w := rulebook.Wish{
 		Queue: d.job.Queue, Many: len(d.unplaced) > 1, All: d.rem, At: d.now, RetryAt: r.RetryAt,
-		Reason: r.Reason, About: r.Queue, Type: r.Type, NeedsRoom: d.needs.open(), Counting: d.p.Counting(),
+		Reason: r.Reason, About: r.Queue, Type: r.Type, NeedsRoom: d.needs.open(), Counting: lent.To(&d.p.Options).Counting(),
 	}
 	if r.Reason == rulebook.OverGuarantee {
 		w.Before = d.before.At(r.Type)

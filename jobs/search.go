@@ -440,7 +440,7 @@ const pace, smallPace = 1 << 16, 1 << 12
 func (e *effort) begin(p *Planner, members int) {
 	*e = effort{most: p.Steps, set: p.Steps > 0, Meter: least.Meter{Stop: p.Stop}}
 	if e.most <= 0 {
-		hi, lo := bits.Mul64(uint64(victims.DefaultSteps(p.Cluster)), uint64(max(members, 1)))
+		hi, lo := bits.Mul64(uint64(lent.To(&p.Options).DefaultSteps(p.Cluster)), uint64(max(members, 1)))
 		if e.most = int64(lo); hi > 0 || e.most < 0 {
 			e.most = math.MaxInt64
 		}

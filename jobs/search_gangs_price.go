@@ -46,7 +46,7 @@ func (x *exchanger) partsOf(u int32) (v [numParts]int64) {
 	if x.types == 1 {
 		v[partExcess] = unit.Size.At(0)
 	}
-	v[partWork], _ = resources.Wide(wide.Uint128(unit.Work).Rsh(uint(x.cut))).Int64()
+	v[partWork], _ = wide.Uint128(unit.Work).Rsh(uint(x.cut)).Int64()
 	return v
 }
 

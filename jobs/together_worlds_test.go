@@ -251,7 +251,7 @@ func TestTogether_GPUs(t *testing.T) {
 			stopped := victimsOf(&j)
 			require.Equal(t, least, stopped, w)
 			require.Len(t, j.Parts, 1)
-			require.True(t, j.Parts[0].Plan.Proof.Proven())
+			require.True(t, j.Parts[0].Plan.Proof == victims.ProofCost)
 			require.Empty(t, j.audit(&victims.Auditor{Cluster: c}))
 
 			one, sum := victims.Planner{Cluster: c}, 0

@@ -111,7 +111,7 @@ func inheritance(t *rapid.T) {
 			check(t, own == "disabled", by == q, "DisabledBy", path)
 			own = "disabled"
 		}
-		check(t, tree.Policies(q).Preemption, Preemption(own), "Preemption", path)
+		check(t, tree.Policies(q).Preemption, own, "Preemption", path)
 		check(t, tree.Policies(q).WithinQueue, w.within(path), "WithinQueue", path)
 	}
 }

@@ -16,7 +16,7 @@ type Policies struct {
 	// Preemption is "default", "fence" (asks below take no victims from outside) or "disabled" (its tasks are
 	// no victims; its asks may preempt). "" is "disabled" below a disabled queue, else "default". On the root
 	// it has no effect.
-	Preemption Preemption
+	Preemption string
 	// PreemptionDelay is how long an ask must be pending before it may preempt, 0 or more. nil is that of the
 	// queue above, and 30 s at the root.
 	PreemptionDelay *time.Duration
@@ -38,14 +38,11 @@ type Policies struct {
 	Dynamic bool
 }
 
-// A Preemption is how a queue takes part in preemption.
-type Preemption string
-
-// See [Policies].
+// Words of Policies.Preemption and, but for Disabled, of Policies.PriorityFence.
 const (
-	Default  Preemption = "default"
-	Fence    Preemption = "fence"
-	Disabled Preemption = "disabled"
+	Default  = "default"
+	Fence    = "fence"
+	Disabled = "disabled"
 )
 
 // A WithinQueue says whether less important tasks of the same queue may stop for an ask, if there is no other
@@ -111,11 +108,11 @@ var sayings = [...]saying{
 		want: "default, fence or disabled",
 		said: func(p *Policies) bool { return p.Preemption != "" },
 		copy: func(dst, src *Policies) { dst.Preemption = src.Preemption },
-		read: func(p *Policies, value string) bool { p.Preemption = Preemption(value); return true },
+		read: func(p *Policies, value string) bool { p.Preemption = value; return true },
 		valid: func(p *Policies) bool {
 			return p.Preemption == Default || p.Preemption == Fence || p.Preemption == Disabled
 		},
-		text: func(p *Policies) string { return string(p.Preemption) },
+		text: func(p *Policies) string { return p.Preemption },
 		fill: func(p, above *Policies) {
 			if p.Preemption = Default; above.Preemption == Disabled {
 				p.Preemption = Disabled
@@ -147,9 +144,9 @@ var sayings = [...]saying{
 		said:  func(p *Policies) bool { return p.PriorityFence != "" },
 		copy:  func(dst, src *Policies) { dst.PriorityFence = src.PriorityFence },
 		read:  func(p *Policies, value string) bool { p.PriorityFence = value; return true },
-		valid: func(p *Policies) bool { return p.PriorityFence == policyDefault || p.PriorityFence == policyFence },
+		valid: func(p *Policies) bool { return p.PriorityFence == Default || p.PriorityFence == Fence },
 		text:  func(p *Policies) string { return p.PriorityFence },
-		fill:  func(p, _ *Policies) { p.PriorityFence = policyDefault },
+		fill:  func(p, _ *Policies) { p.PriorityFence = Default },
 	}, {
 		field: "PriorityOffset", names: []string{propertyPriorityOffset}, alone: true, want: "a 32-bit integer",
 		said: func(p *Policies) bool { return p.PriorityOffset != nil },

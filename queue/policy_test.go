@@ -18,7 +18,7 @@ func typed(c Config) Config {
 	for key, value := range c.Properties {
 		switch key {
 		case propertyPreemptionPolicy:
-			p.Preemption = Preemption(value)
+			p.Preemption = value
 		case propertyPreemptionDelay:
 			d, err := time.ParseDuration(value)
 			if err != nil {

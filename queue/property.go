@@ -35,13 +35,6 @@ const (
 // the nearest that does sets a bad value.
 const defaultDelay = 30 * time.Second
 
-// The values of a preemption policy, and of a priority policy.
-const (
-	policyDefault  = "default"
-	policyFence    = "fence"
-	policyDisabled = "disabled"
-)
-
 // policies returns what a queue says for itself, as policies and as properties. A bad value
 // counts as unset, but for a bad delay, and is told to wrong; so is a misspelt property. To
 // say one thing in both ways is told to twice.
@@ -89,7 +82,7 @@ func (c *Config) inherit(from *Config) {
 		return
 	}
 	c.InheritProperties = true
-	disabled := from.Policies.Preemption == Disabled || from.Properties[propertyPreemptionPolicy] == policyDisabled
+	disabled := from.Policies.Preemption == Disabled || from.Properties[propertyPreemptionPolicy] == Disabled
 	c.take(from, func(s *saying) bool { return !s.alone || disabled && s.names[0] == propertyPreemptionPolicy })
 }
 

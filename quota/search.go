@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
@@ -52,7 +53,7 @@ type unit struct {
 func (f *finder) start(e *Enforcer) {
 	f.steps, f.unproven, f.worker.Meter = 0, false, &f.share
 	if f.left = e.Steps; f.left <= 0 {
-		f.left = victims.DefaultSteps(e.Cluster)
+		f.left = lent.To(&e.Options).DefaultSteps(e.Cluster)
 	}
 }
 

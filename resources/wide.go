@@ -21,9 +21,6 @@ func (w Wide) Add(x Wide) Wide { return Wide(wide.Uint128(w).AddSat(wide.Uint128
 // Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
 func (w Wide) Compare(x Wide) int { return wide.Uint128(w).Cmp(wide.Uint128(x)) }
 
-// Int64 returns the amount, and false if it is beyond int64.
-func (w Wide) Int64() (int64, bool) { return int64(w.Lo), w.Hi == 0 && int64(w.Lo) >= 0 }
-
 // String writes the amount in decimal.
 func (w Wide) String() string {
 	if w.Hi == 0 {

@@ -29,7 +29,7 @@ func TestWide_IsBig(t *testing.T) {
 				want = most // what is beyond counts as the most there is
 			}
 			require.Equal(t, want.String(), got.String())
-			v, ok := got.Int64()
+			v, ok := wide.Uint128(got).Int64()
 			require.Equal(t, want.IsInt64(), ok)
 			if ok {
 				require.Equal(t, want.Int64(), v)

@@ -213,8 +213,8 @@ func (x *court) movesTo(m *Move, taken map[NodeID]resources.Vector) {
 		x.faultOf(true, m, Violation{Law: finding.LawNode})
 		return
 	}
-	n, ask := &x.c.nodes[m.To], m.Ask(x.c)
-	q := ask.Question(x.c, x.Now)
+	n, ask := &x.c.nodes[m.To], m.ask(x.c)
+	q := ask.question(x.c, x.Now)
 	q.Node = m.To
 	x.faultOf(n.unschedulable, m, Violation{Law: finding.LawSchedulable, node: n.name})
 	x.faultOf(n.reservedFor != "", m, Violation{Law: finding.LawReserved, node: n.name})
@@ -338,7 +338,6 @@ func (a *Auditor) Cost(d *Decision, now time.Time) (c Cost) {
 	defer x.close()
 	if x.open(&a.charge, nil) {
 		c = x.cost()
-		c.Moves = len(d.Plan.Moves)
 	}
 	return c
 }

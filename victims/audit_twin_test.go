@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -120,7 +121,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 			rank = int(task.Priority) - int(ask.Priority)
 			check(rank != 0, finding.LawPriority)
 		default:
-			rank = fence.Compare(tree, fence.Priority{Leaf: task.Queue, Raw: task.Priority}, fence.Priority{Leaf: ask.Queue, Raw: ask.Priority})
+			rank = int(fence.Rank(tree, fence.Priority{Leaf: task.Queue, Raw: task.Priority}, fence.Priority{Leaf: ask.Queue, Raw: ask.Priority}))
 			below := strings.HasPrefix(tree.Path(task.Queue)+".", tree.Path(fence.Root(tree, ask.Queue))+".")
 			check(below && task.Queue != ask.Queue, finding.LawFence)
 			e, ok := s.starving()
@@ -282,7 +283,7 @@ func (s slowAudit) headroom() bool {
 
 // asked returns the question about the ask and its node.
 func (s slowAudit) asked() *victims.Question {
-	q := s.plan.Ask.Question(s.Cluster, s.now)
+	q := lent.To(new(victims.Options)).Question(s.Cluster, &s.plan.Ask, s.now)
 	q.Node = s.plan.Places[0].Node
 	return q
 }

@@ -248,7 +248,7 @@ func (c *Cluster) grant(ch *change) error {
 		if err := c.checkName(m.Grant, false); err != nil {
 			return err
 		}
-		ask := m.Ask(c)
+		ask := m.ask(c)
 		t := ask.task(m.To)
 		id, err := c.insert(&t)
 		if err != nil {

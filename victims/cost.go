@@ -36,9 +36,8 @@ type Cost struct {
 	NodePenalty   int64           // (i) Node.Penalty
 	Node          int             // (i) a number that grows along node order
 
-	// For people, not compared. Moves is how many tasks move. LostTime is the plain time of Work. LostAmount
-	// is amounts by nanoseconds of the type that decides most of Work; none if no victim weighs more than 1.
-	Moves      int
+	// For people, not compared. LostTime is the plain time of Work. LostAmount is amounts by nanoseconds of the
+	// type that decides most of Work; none if no victim weighs more than 1.
 	LostTime   time.Duration
 	LostType   string
 	LostAmount resources.Wide
@@ -50,7 +49,10 @@ func (c *Cost) Compare(d *Cost) int {
 }
 
 // String writes the levels that are not 0.
-func (c *Cost) String() string {
+func (c *Cost) String() string { return c.text(0) }
+
+// text writes it with how many tasks move.
+func (c *Cost) text(moves int) string {
 	var parts []string
 	add := func(wanted bool, format string, args ...any) {
 		if wanted {
@@ -59,7 +61,7 @@ func (c *Cost) String() string {
 	}
 	if c.Victims == 0 {
 		add(true, "no victims")
-		add(c.Moves > 0, "%s", counted(c.Moves, "move"))
+		add(moves > 0, "%s", counted(moves, "move"))
 		return strings.Join(parts, ", ")
 	}
 	add(c.OptedOut > 0, "%d opted out", c.OptedOut)
@@ -71,7 +73,7 @@ func (c *Cost) String() string {
 	add(c.Own != resources.Wide{}, "own cost %v", c.Own)
 	add(c.Preemptions > 0, "preempted %s before", counted(c.Preemptions, "time"))
 	add(true, "%s", counted(c.Victims, "victim"))
-	add(c.Moves > 0, "%s", counted(c.Moves, "move"))
+	add(moves > 0, "%s", counted(moves, "move"))
 	add(c.Victims > 1 && c.SumRanks != 0, "ranks sum up to %d", c.SumRanks)
 	add(c.LostTime > 0, "%s of work lost", plain.Duration(c.LostTime)) // a bound knows no times
 	add(c.LostAmount != resources.Wide{}, "%s", c.lostAmount())
@@ -97,7 +99,7 @@ func (c *Cost) lostAmount() string {
 	// In thousandths, rounded.
 	part := per / 1000 * uint64(base)
 	parts, _ := wide.Uint128(c.LostAmount).AddSat(wide.Of(part / 2)).DivMod(part)
-	n, ok := resources.Wide(parts).Int64()
+	n, ok := parts.Int64()
 	if !ok {
 		return "centuries of " + plain.Name(c.LostType)
 	}

@@ -160,7 +160,7 @@ func TestWork(t *testing.T) {
 		{twice, 0, false},
 		{twice.Add(twice), 0, false}, // its low half is small
 	} {
-		ns, ok := tt.work.Int64()
+		ns, ok := wide.Uint128(tt.work).Int64()
 		if ok != tt.fits || ok && ns != tt.ns {
 			t.Errorf("%v: %v, %t, want %v, %t", tt.work, ns, ok, tt.ns, tt.fits)
 		}
@@ -202,7 +202,7 @@ func workIsExact(t *rapid.T) {
 			sums[i] = sums[i].Add(resources.WideOf(d))
 			want[i].Add(want[i], big.NewInt(max(d, 0)))
 		}
-		if d, ok := sums[i].Int64(); ok != want[i].IsInt64() || ok && d != want[i].Int64() {
+		if d, ok := wide.Uint128(sums[i]).Int64(); ok != want[i].IsInt64() || ok && d != want[i].Int64() {
 			t.Fatalf("%v, %t, want %v", d, ok, want[i])
 		}
 	}

@@ -280,8 +280,8 @@ type Move struct {
 	Grant    string // the key of its grant: its own and "+", more if that is taken
 }
 
-// Ask returns what a task that moves asks for at its new place.
-func (m *Move) Ask(c *Cluster) Ask {
+// ask returns what a task that moves asks for at its new place.
+func (m *Move) ask(c *Cluster) Ask {
 	t := c.Task(m.Task)
 	return Ask{
 		Key: m.Grant, Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority, Class: t.Class,
@@ -310,9 +310,6 @@ var proofWords = word.Table{Of: "victims.Proof", Words: []string{NoProof: "none"
 
 // String returns the stable word: none, levels or cost.
 func (p Proof) String() string { return proofWords.Word(uint8(p)) }
-
-// Proven reports whether it is ProofCost.
-func (p Proof) Proven() bool { return p == ProofCost }
 
 // An Enforcement is how far a queue comes within its max.
 type Enforcement struct {

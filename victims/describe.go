@@ -80,7 +80,7 @@ func (c *Cluster) describePlan(p *Plan) string {
 	}
 	// Indented, so that the cost reads as part of the list and a reader of
 	// lines can tell it from the next decision.
-	return b.String() + indented(p.DescribeCost(c.Schema()))
+	return b.String() + indented(p.costText(c.Schema()))
 }
 
 // remarks says what a victim is beside its priority: its rank, and what makes it costly to stop.
@@ -130,8 +130,8 @@ func (v *Victim) purpose() string {
 	return " " + v.Purpose()
 }
 
-// DescribeCost writes, on a line each, which queues end below their guarantee, the cost, and the proof.
-func (p *Plan) DescribeCost(s *resources.Schema) string {
+// costText writes, on a line each, which queues end below their guarantee, the cost, and the proof.
+func (p *Plan) costText(s *resources.Schema) string {
 	// What was shown is said with care: a plan that is only the best found must
 	// not read like the best there is.
 	proof := "no legal plan costs less"
@@ -144,7 +144,7 @@ func (p *Plan) DescribeCost(s *resources.Schema) string {
 	case NoProof:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
-	return rulebook.DescribeEndings(s, p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+	return rulebook.DescribeEndings(s, p.Ends) + fmt.Sprintf("cost: %s\n%s\n", p.Cost.text(len(p.Moves)), proof)
 }
 
 // DescribeRefusal writes why an ask is refused; of a queue over its max, what keeps the rest, and what else
@@ -382,7 +382,7 @@ func (d *Decision) describeGang(c *Cluster) string {
 	// If nobody goes there is no cost but the node, and nothing to prove.
 	if len(d.Plan.Victims)+len(d.Plan.Moves) > 0 {
 		w.victims()
-		w.printf("%s", indented(d.Plan.DescribeCost(c.Schema())))
+		w.printf("%s", indented(d.Plan.costText(c.Schema())))
 	}
 	return w.String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -117,7 +118,7 @@ func TestDescribe_Closest(t *testing.T) {
 	d = f.decide(&victims.Planner{}, f.ask("x", "b", 2))
 	d.Plan.Proof, d.Plan.Steps = victims.NoProof, 17
 	require.Equal(t, "cost: 1 victim, 1h of work lost, 2 slots-hours\nthe best that was found, in 17 steps\n",
-		d.Plan.DescribeCost(f.c.Schema()))
+		lent.To(d).CostText(f.c.Schema()))
 }
 
 func TestVictim_Purpose(t *testing.T) {

@@ -84,9 +84,9 @@ type MemberFinding struct {
 
 // Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which
 // single rule, relaxed, would give a place. It looks at every task and node, searches nodes that come close
-// ([NodeFinding.ByBound]) within the Steps of one decision, and decides a refusal again for every rule that may
-// matter, as long as together these have taken fewer than Steps; if that is not set, than 9 times those of the
-// decision or DefaultSteps, if that is more.
+// within the Steps of one decision, and decides a refusal again for every rule that may matter, as long as
+// together these have taken fewer than Steps; if that is not set, than 9 times those of the decision, or what
+// a decision may take by default, if that is more.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err
@@ -608,7 +608,7 @@ func (e *Explanation) taskText(f *TaskFinding) string {
 // costText writes the cost of a plan for a node. A bound is no plan, so it says that
 // it is one.
 func (f *NodeFinding) costText() string {
-	if f.ByBound {
+	if f.byBound {
 		return "at least " + f.Cost.String()
 	}
 	return f.Cost.String()

@@ -40,11 +40,11 @@ type NodeFinding struct {
 	// all its candidates.
 	Short, Lacks resources.Vector
 	// Cost is that of its cheapest plan, for the verdicts chosen, costlier, withheld, and predicate with
-	// victims.
+	// victims; of a costlier one a lower bound if that was enough to tell. Of more than 64 nodes only the
+	// closest 16 are searched.
 	Cost Cost
-	// ByBound: every plan for the node costs more than the decided one; Cost is a lower bound. Of more than 64
-	// nodes only the closest 16 are searched.
-	ByBound bool
+
+	byBound bool // every plan for the node costs more than the decided one; Cost is a lower bound
 }
 
 // findNodes says of each node what came of it. It searches those that matter, each
@@ -69,7 +69,7 @@ func (d *decision) findNodes(e *Explanation) {
 		f := &e.Nodes[i]
 		look := d.findLacks(e, f)
 		look.headroom = headroom
-		if f.ByBound {
+		if f.byBound {
 			continue
 		}
 		// Each node is looked at as the only one, but the budget is that of all.
@@ -134,7 +134,7 @@ func (d *decision) boundNodes(e *Explanation) {
 				continue
 			}
 		}
-		f.ByBound, f.Verdict = true, verdictCostlier
+		f.byBound, f.Verdict = true, verdictCostlier
 		f.Cost = Cost(rulebook.CostOf(&bound))
 		f.Cost.NodePenalty, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
 		at, _ := slices.BinarySearchFunc(near, bound.Levels, func(x nearNode, levels cost.Levels) int {

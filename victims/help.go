@@ -455,7 +455,7 @@ func (d *decision) help(dst *Decision) {
 	h.moreVictims = rulebook.ReasonOf(r.Reason).Cap
 	w := rulebook.Wish{
 		Key: d.ask.Key, Queue: d.ask.Queue, Node: d.ask.RequiredNode, Least: d.size, All: d.size,
-		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type, Counting: d.p.Counting(),
+		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type, Counting: d.p.counting(),
 	}
 	switch r.Reason {
 	case rulebook.NoVictims:

@@ -51,6 +51,6 @@ func TestDecide_SmallVictimElsewhere(t *testing.T) {
 		require.Equal(t, []string{"large", "small", "there"}, keysOf(&d), "exhaustive: %t", exhaustive)
 		require.Equal(t, n2, d.Plan.Places[0].Node)
 		require.Zero(t, d.Plan.Cost.Excess.Amount)
-		require.True(t, d.Plan.Proof.Proven())
+		require.True(t, d.Plan.Proof == victims.ProofCost)
 	}
 }

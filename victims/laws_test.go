@@ -39,7 +39,7 @@ func propertyLaw1(t *rapid.T) {
 	switch {
 	case d.Outcome == victims.Preempts && !ok:
 		t.Fatalf("a plan where none is lawful\n%v", c)
-	case d.Outcome == victims.Preempts && d.Plan.Proof.Proven() && d.Plan.Cost.OptedOut != fewest:
+	case d.Outcome == victims.Preempts && d.Plan.Proof == victims.ProofCost && d.Plan.Cost.OptedOut != fewest:
 		t.Fatalf("%d opted-out victims where %d are enough\n%v", d.Plan.Cost.OptedOut, fewest, c)
 	case d.Outcome == victims.Refused && d.Refusal.Reason == "no-victims" && d.Refusal.Proven && ok:
 		t.Fatalf("no plan where one with %d opted-out victims is lawful\n%v", fewest, c)
@@ -149,7 +149,7 @@ func TestPruning(t *testing.T) {
 	})
 }
 
-func proven(d *victims.Decision) bool { return d.Plan.Proof.Proven() || d.Refusal.Proven }
+func proven(d *victims.Decision) bool { return d.Plan.Proof == victims.ProofCost || d.Refusal.Proven }
 
 // Deciding changes neither the cluster nor the ask, and deciding again gives
 // the same answer, with the memory of a planner and a decision warm.

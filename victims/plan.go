@@ -324,6 +324,7 @@ func (f *filler) Begin(ask *Ask, c *Cluster, at time.Time)             { (*Decis
 func (f *filler) Keep(v resources.Vector) resources.Vector             { return (*Decision)(f).keep(v) }
 func (f *filler) CountLater(by counter, stage uint8)                   { (*Decision)(f).countLater(by, stage) }
 func (f *filler) Second() bool                                         { return f.second }
+func (f *filler) CostText(s *resources.Schema) string                  { return f.Plan.costText(s) }
 func (f *filler) Clear()                                               { f.Refusal.clear() }
 func (f *filler) HelpReason()                                          { f.Refusal.helpReason() }
 func (f *filler) HelpNodes()                                           { f.Refusal.Help.anyNode = true }

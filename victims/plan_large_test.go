@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -130,7 +131,7 @@ func TestLargeWorlds_HeadroomTakesNoMoreThanItNeeds(t *testing.T) {
 		c := x.h.Build()
 		s, more := x.h.Subject(c, x.k), x.h.Subject(c, x.k)
 		s.Decide()
-		more.Planner.Steps = 4 * victims.DefaultSteps(c)
+		more.Planner.Steps = 4 * lent.To(new(victims.Options)).DefaultSteps(c)
 		more.Decide()
 		a, b := s.Decision.Plan.Cost, more.Decision.Plan.Cost
 		require.LessOrEqual(t, a.OptedOut, b.OptedOut, "%v", x)
@@ -159,7 +160,7 @@ func TestLargeWorlds_MoreStepsAreNeverDearer(t *testing.T) {
 		for range draws {
 			x := drawLarge(r, tasks)
 			c := x.h.Build()
-			n := victims.DefaultSteps(c)
+			n := lent.To(new(victims.Options)).DefaultSteps(c)
 			decide := func(steps int64) victims.Decision {
 				s := x.h.Subject(c, x.k)
 				s.Planner.Steps = steps

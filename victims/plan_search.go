@@ -117,7 +117,7 @@ const (
 // answer with as many, twice as many, and so on: no answer is dearer than that of half of the
 // Steps. All that is twice the work of the last search.
 func (d *decision) searchNodes() bool {
-	t, part := &d.trial, DefaultSteps(d.c)
+	t, part := &d.trial, defaultSteps(d.c)
 	more := t.meter.Left - part
 	if !d.pruning() || d.p.Steps <= 0 || more < 0 {
 		d.searchWithin()

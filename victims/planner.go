@@ -89,10 +89,10 @@ type Options struct {
 	Enforced func(queue.ID) bool
 
 	// Steps bounds the searches of a call; a million take a few milliseconds. More may be taken to find a
-	// first plan, or to avoid opted-out victims. 0 means [DefaultSteps], from which on twice as many never
-	// give a dearer answer. For a gang it is 3 times what its members take in turn, at least some 50 ms, or
-	// DefaultSteps for each member (DESIGN.md, Jobs: plans). With Moves it is 10 times what the decision takes
-	// without, at least DefaultSteps more.
+	// first plan, or to avoid opted-out victims. 0 means 8 for each task and type, of at most 8 types beyond
+	// 10,000,000, and at least 3,000,000: from there on twice as many never give a dearer answer. For a gang 0
+	// is 3 times what its members take in turn, at least some 50 ms, or the default for each member (DESIGN.md,
+	// Jobs: plans). With Moves it is 10 times what the decision takes without, at least the default more.
 	Steps int64
 	// Stop ends a decision early once it returns true, as it must from then on. It is asked every 1,000 steps
 	// or so. The answer is lawful and unproven.
@@ -113,8 +113,8 @@ type Options struct {
 	Observe func(d *Decision)
 }
 
-// Counting returns the types of Scarce, or all.
-func (o *Options) Counting() resources.Mask {
+// counting returns the types of Scarce, or all.
+func (o *Options) counting() resources.Mask {
 	if o.Scarce == nil {
 		return ^resources.Mask(0)
 	}
@@ -175,10 +175,14 @@ type optionsSide = lent.Side[*choosing]
 //lint:ignore U1000 by lent.To
 type choosing Options
 
-func (*choosing) For(o *Options) *choosing             { return (*choosing)(o) }
-func (o *choosing) Check() error                       { return (*Options)(o).check() }
-func (o *choosing) CompareCosts(a, b *Cost) int        { return (*Options)(o).compareCosts(a, b) }
-func (o *choosing) Rest(c *Cluster, spent int64) int64 { return (*Options)(o).rest(c, spent) }
+func (*choosing) For(o *Options) *choosing                               { return (*choosing)(o) }
+func (o *choosing) Check() error                                         { return (*Options)(o).check() }
+func (o *choosing) CompareCosts(a, b *Cost) int                          { return (*Options)(o).compareCosts(a, b) }
+func (o *choosing) AskOf(m *Move, c *Cluster) Ask                        { return m.ask(c) }
+func (o *choosing) Question(c *Cluster, a *Ask, now time.Time) *Question { return a.question(c, now) }
+func (o *choosing) Counting() resources.Mask                             { return (*Options)(o).counting() }
+func (o *choosing) DefaultSteps(c *Cluster) int64                        { return defaultSteps(c) }
+func (o *choosing) Rest(c *Cluster, spent int64) int64                   { return (*Options)(o).rest(c, spent) }
 func (o *choosing) Relaxations(c *Cluster, a *Ask) []Relaxation {
 	return (*Options)(o).relaxations(c, a)
 }
@@ -193,7 +197,7 @@ func (o *Options) rest(c *Cluster, spent int64) int64 {
 	if hi > 0 || lo > noLimit/2 {
 		return noLimit / 2
 	}
-	return max(int64(lo), DefaultSteps(c))
+	return max(int64(lo), defaultSteps(c))
 }
 
 // A Question is what functions of [Options] are asked. Do not keep it; change only Until.
@@ -218,8 +222,8 @@ type Question struct {
 	AfterVictims bool
 }
 
-// Question returns what functions of [Options] are asked about a lone ask. Set node or task.
-func (a *Ask) Question(c *Cluster, now time.Time) *Question {
+// question returns what functions of [Options] are asked about a lone ask; node or task are still to be set.
+func (a *Ask) question(c *Cluster, now time.Time) *Question {
 	q := new(Question)
 	q.pose(c, a, new(Member), now)
 	return q
@@ -254,9 +258,8 @@ type Planner struct {
 	d       decision
 }
 
-// DefaultSteps returns the Steps of a planner that sets none: 8 for each task and type, at least 3,000,000.
-// Beyond 10,000,000 only 8 types count.
-func DefaultSteps(c *Cluster) int64 {
+// defaultSteps returns the Steps of a planner that sets none.
+func defaultSteps(c *Cluster) int64 {
 	if isSmall(c) {
 		return smallBudget
 	}
@@ -493,7 +496,7 @@ func (d *decision) budget() int64 {
 	if d.p.Steps > 0 {
 		return min(d.p.Steps, noLimit/2)
 	}
-	return DefaultSteps(d.c)
+	return defaultSteps(d.c)
 }
 
 // passOver returns how much a decision may take beyond its budget as long as it has no

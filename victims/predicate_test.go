@@ -92,7 +92,7 @@ func TestPredicate_WidensAndTrims(t *testing.T) {
 	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "c") })}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, []string{"c"}, keysOf(d))
-	require.False(t, d.Plan.Proof.Proven())
+	require.False(t, d.Plan.Proof == victims.ProofCost)
 	require.Equal(t, []string{"a"}, calls[0].victims)
 	require.Equal(t, []string{"a", "b", "c"}, calls[1].victims)
 	for _, c := range calls {
@@ -158,7 +158,7 @@ func TestPredicate_ProvesNothingOfSetsNotTried(t *testing.T) {
 		f.task("t3", "a", "n2", 8)
 		d = f.decide(&victims.Planner{Options: victims.Options{Predicate: never}}, f.ask("x", "b", 4))
 		require.Equal(t, []string{"t3"}, keysOf(d))
-		require.True(t, d.Plan.Proof.Proven()) // of a there is now enough that all on n1 may go
+		require.True(t, d.Plan.Proof == victims.ProofCost) // of a there is now enough that all on n1 may go
 	}
 }
 

@@ -50,7 +50,7 @@ func propertyPredicateTwin(t *rapid.T) {
 	switch {
 	case got.Outcome == victims.Refused:
 		require.Nil(t, want, "refused, and there is a plan\n%v", s.c)
-	case got.Outcome == victims.Preempts && got.Plan.Proof.Proven() && proven:
+	case got.Outcome == victims.Preempts && got.Plan.Proof == victims.ProofCost && proven:
 		require.NotNil(t, want)
 		require.Equal(t, want.Describe(s.cluster), stripped(&got).Describe(s.cluster), "%v", s.c)
 	}
@@ -109,7 +109,7 @@ func (s *predicateTwin) best(t *rapid.T, ask *victims.Ask) (best *victims.Decisi
 		if d.Outcome != victims.Preempts {
 			continue
 		}
-		proven = proven && d.Plan.Proof.Proven()
+		proven = proven && d.Plan.Proof == victims.ProofCost
 		ids := make([]victims.TaskID, len(d.Plan.Victims))
 		for i, v := range d.Plan.Victims {
 			ids[i] = v.Task

@@ -195,7 +195,7 @@ func (d *Decision) Summary(c *Cluster) string {
 
 func (p *Plan) report(s *resources.Schema) *planReport {
 	r := &planReport{
-		Victims: []any{}, Cost: p.Cost.String(), Lost: p.Cost.lost(), Overrun: p.Cost.Overrun,
+		Victims: []any{}, Cost: p.Cost.text(len(p.Moves)), Lost: p.Cost.lost(), Overrun: p.Cost.Overrun,
 		Proof: p.Proof.String(), OwnLeaf: p.WithinQueue, Ends: rulebook.ReportEndings(s, p.Ends), Steps: p.Steps,
 	}
 	gang := len(p.Ask.Members) > 0
@@ -343,7 +343,7 @@ func (e *Explanation) Report(c *Cluster) any {
 		f := &e.Nodes[i]
 		r.Nodes = append(r.Nodes, nodeReport{
 			Node: c.nodes[f.Node].name, Verdict: f.Verdict, Short: vectors.Quantities(s, f.Short), Lacks: vectors.Quantities(s, f.Lacks),
-			ByBound: f.ByBound,
+			ByBound: f.byBound,
 		})
 	}
 	for _, f := range e.Tasks {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -74,7 +75,7 @@ func TestBudget_Holds(t *testing.T) {
 	for _, test := range [][2]int{{1, 1000}, {1, 10_000}, {20, 10_000}, {500, 10_000}} {
 		for _, size := range []int64{1 << 10, 1 << 22, 1 << 28} {
 			f, ask := manyOnFewNodes(t, test[0], test[1], size)
-			budget := victims.DefaultSteps(f.c)
+			budget := lent.To(new(victims.Options)).DefaultSteps(f.c)
 			d := f.decide(&victims.Planner{}, ask)
 			require.LessOrEqual(t, d.Plan.Steps, 2*budget, "%d tasks on %d nodes, %d asked", test[1], test[0], size)
 			// Until there is any plan a decision may take as much as the default, and one
@@ -105,7 +106,7 @@ func TestLaw1_HoldsWhereTheBudgetEnds(t *testing.T) {
 	d := &s.Decision
 	require.Equal(t, victims.Preempts, d.Outcome)
 	require.Zero(t, d.Plan.Cost.OptedOut)
-	require.LessOrEqual(t, d.Plan.Steps, 2*victims.DefaultSteps(s.Planner.Cluster))
+	require.LessOrEqual(t, d.Plan.Steps, 2*lent.To(new(victims.Options)).DefaultSteps(s.Planner.Cluster))
 }
 
 // A plan is found where laws of many queues bind, headroom is short, and nearly all of the
@@ -143,5 +144,5 @@ func TestBudget_FindsSomePlan(t *testing.T) {
 	s.Decide()
 	d := &s.Decision
 	require.Equal(t, victims.Preempts, d.Outcome)
-	require.LessOrEqual(t, d.Plan.Steps, 2*victims.DefaultSteps(c))
+	require.LessOrEqual(t, d.Plan.Steps, 2*lent.To(new(victims.Options)).DefaultSteps(c))
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -192,7 +193,7 @@ func (r *report) decideDraw(s *survey, d *draw) {
 // checkSteps counts a decision that takes more than twice its budget.
 func (d *draw) checkSteps(s *survey, decided *workload.Subject, c *victims.Cluster) {
 	steps := decided.Decision.Plan.Steps
-	if budget := victims.DefaultSteps(c); steps > 2*budget {
+	if budget := lent.To(new(victims.Options)).DefaultSteps(c); steps > 2*budget {
 		s.beyond++
 		fmt.Fprintf(os.Stderr, "%v/k=%d: %d steps of %d\n", d.Hard, d.k, steps, budget)
 	}

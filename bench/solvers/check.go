@@ -155,7 +155,7 @@ func (p *program) checkAsks() error {
 		case !x.Found:
 			word = solverWorse
 		default:
-			word, at = verdict(&ours, &x.Levels, dec.Plan.Proof.Proven())
+			word, at = verdict(&ours, &x.Levels, dec.Plan.Proof == victims.ProofCost)
 		}
 		if x.Found && word != equal {
 			at += " [" + auditedAsk(s, x) + "]"
@@ -287,7 +287,7 @@ func judgeJob(dec *victims.Decision, ours *rules.Placed, x *exact.Job, last int,
 	case !x.Found:
 		return solverWorse, ""
 	}
-	word, at = verdict(&ours.Cost.Levels, &x.Best.Cost.Levels, dec.Plan.Proof.Proven())
+	word, at = verdict(&ours.Cost.Levels, &x.Best.Cost.Levels, dec.Plan.Proof == victims.ProofCost)
 	if at != "" || last < exact.Work {
 		return word, at
 	}

@@ -139,7 +139,7 @@ func TestGreedy(t *testing.T) {
 					t.Errorf("%s: %s", d.Name, said)
 				}
 				ours, _ := j.Read(&dec.Plan)
-				if dec.Plan.Proof.Proven() && g.Cost.Levels.Compare(&ours.Cost.Levels) < 0 || dec.Outcome == victims.Refused && dec.Refusal.Proven {
+				if dec.Plan.Proof == victims.ProofCost && g.Cost.Levels.Compare(&ours.Cost.Levels) < 0 || dec.Outcome == victims.Refused && dec.Refusal.Proven {
 					t.Errorf("%s: proven is %v, and the greedy plan %v", d.Name, ours.Cost.Levels, g.Cost.Levels)
 				}
 			}

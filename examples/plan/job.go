@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/victims"
@@ -106,7 +107,7 @@ func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
 		p.printf("  plan: once these victims have gone, there is %s: %s\n", room, followsJob[victims.Preempts][then])
 		p.members(&d.Plan)
 		p.jobVictims(s)
-		p.indented("    ", d.Plan.DescribeCost(p.run.After.Schema()))
+		p.indented("    ", lent.To(d).CostText(p.run.After.Schema()))
 	case victims.Refused:
 		p.indented("  ", d.DescribeRefusal(p.run.After))
 		p.relaxed(s.Placed.Explanation)

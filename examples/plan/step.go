@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -70,7 +71,7 @@ func (p page) decision(s *scenario.Step, then scenario.Then) {
 		}
 		p.printf("  plan: on %s, once these victims have gone: %s\n", p.node(plan.Places[0].Node), follows[victims.Preempts][then])
 		p.victims(s)
-		p.indented("    ", plan.DescribeCost(p.run.After.Schema()))
+		p.indented("    ", lent.To(d).CostText(p.run.After.Schema()))
 	case victims.Refused:
 		p.indented("  ", d.DescribeRefusal(p.run.After))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -67,7 +68,7 @@ func (s *scene) tellAsk(step *scenario.Step) {
 		}
 		s.verdict = fmt.Sprintf("plan: %s and run on %s", s.disturbs(own), node)
 		if len(s.victims) > 0 {
-			s.remarks, s.lost = linesOf(d.Plan.DescribeCost(s.cluster.Schema())), lostOf(&d.Plan.Cost)
+			s.remarks, s.lost = linesOf(lent.To(d).CostText(s.cluster.Schema())), lostOf(&d.Plan.Cost)
 		}
 	}
 }
@@ -99,7 +100,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 	case victims.Preempts:
 		s.verdict = fmt.Sprintf("plan: %s, which makes room for %s", s.disturbs(""), members)
 		if len(s.victims) > 0 {
-			s.remarks, s.lost = linesOf(d.Plan.DescribeCost(s.cluster.Schema())), lostOf(&d.Plan.Cost)
+			s.remarks, s.lost = linesOf(lent.To(d).CostText(s.cluster.Schema())), lostOf(&d.Plan.Cost)
 		}
 	case victims.Refused:
 		why := linesOf(d.DescribeRefusal(s.run.After))

@@ -142,7 +142,7 @@ func (f *Figures) decided(d *victims.Decision, held bool) {
 		f.Decisions.Plans++
 		f.Victims.All += len(d.Plan.Victims)
 		f.Victims.Most = max(f.Victims.Most, len(d.Plan.Victims))
-		f.Search.Plans.add(d.Plan.Proof.Proven(), d.Plan.Steps)
+		f.Search.Plans.add(d.Plan.Proof == victims.ProofCost, d.Plan.Steps)
 	case victims.Refused:
 		f.Decisions.Refused++
 		r := &d.Refusal

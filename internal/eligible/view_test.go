@@ -30,7 +30,7 @@ func trees() *rapid.Generator[queue.Config] {
 		var below func(name string, levels int) queue.Config
 		below = func(name string, levels int) queue.Config {
 			c := queue.Config{Name: name, Policies: queue.Policies{
-				Preemption:     rapid.SampledFrom([]queue.Preemption{"", "", queue.Fence, queue.Disabled, queue.Default}).Draw(t, "preemption"),
+				Preemption:     rapid.SampledFrom([]string{"", "", queue.Fence, queue.Disabled, queue.Default}).Draw(t, "preemption"),
 				PriorityFence:  rapid.SampledFrom([]string{"", "", "fence", "default"}).Draw(t, "priority fence"),
 				PriorityOffset: new(priorities().Draw(t, "offset")),
 			}}
@@ -78,7 +78,7 @@ func views(t *rapid.T) {
 
 // TestView_Inside has leaves inside and outside; a disabled one may be either.
 func TestView_Inside(t *testing.T) {
-	leaf := func(name string, p queue.Preemption) queue.Config {
+	leaf := func(name string, p string) queue.Config {
 		return queue.Config{Name: name, Policies: queue.Policies{Preemption: p}}
 	}
 	tenant := leaf("t", queue.Fence)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -130,7 +131,7 @@ var hardTowns = map[string]func(t *testing.T) *hardTown{
 	"in vain":  func(t *testing.T) *hardTown { return vain(t, 300) },
 }
 
-func isProven(d *victims.Decision) bool { return d.Refusal.Proven || d.Plan.Proof.Proven() }
+func isProven(d *victims.Decision) bool { return d.Refusal.Proven || d.Plan.Proof == victims.ProofCost }
 
 // slack is what a piece of work may take that is begun before the budget ends: to look at the
 // tasks of a node, or to find the first set of a search.
@@ -144,7 +145,7 @@ func TestDecide_Steps(t *testing.T) {
 			h := town(t)
 			d := stay(t, &jobs.Planner{Cluster: h.c}, &h.ask, world.Epoch)
 			without := d.Plan.Steps
-			budget := without + max(9*without, victims.DefaultSteps(h.c))
+			budget := without + max(9*without, lent.To(new(victims.Options)).DefaultSteps(h.c))
 			d = run{h: h}.ask(t)
 			t.Logf("%d steps without, %d of %d with", without, d.Plan.Steps, budget)
 			require.Greater(t, d.Plan.Steps, without)
@@ -195,7 +196,7 @@ func TestDecide_Stop(t *testing.T) {
 func TestDecideJob_Steps(t *testing.T) {
 	for _, members := range []int{16, 32} {
 		h := fragile(t, 300)
-		budget := victims.DefaultSteps(h.c) // the decision without takes less than a ninth of it
+		budget := lent.To(new(victims.Options)).DefaultSteps(h.c) // the decision without takes less than a ninth of it
 		d := run{h: h}.job(t, members)
 		t.Logf("%d members: %d steps of %d, %d moves", members, d.Plan.Steps, budget, len(d.Plan.Moves))
 		require.Equal(t, victims.Preempts, d.Outcome)

@@ -33,7 +33,7 @@ func TestDecide_Fragments(t *testing.T) {
 	require.Len(t, d.Plan.Moves, 1)
 	require.Equal(t, "b1", d.Plan.Moves[0].Key)
 	require.Equal(t, "n1", d.Plan.Places[0].NodeName)
-	require.True(t, d.Plan.Proof.Proven())
+	require.True(t, d.Plan.Proof == victims.ProofCost)
 	require.Equal(t, version, c.Version())
 	audit := victims.Auditor{Cluster: c, Options: p.Options}
 	require.Empty(t, audit.Audit(nil, &d, world.Epoch))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -172,8 +173,8 @@ func (s *Search) asks(v *victims.Move) func(n victims.NodeID) bool {
 	if s.Filter == nil && s.Blockers == nil {
 		return func(victims.NodeID) bool { return true }
 	}
-	ask := v.Ask(s.c)
-	q := ask.Question(s.c, s.Now)
+	ask := lent.To(s.Options).AskOf(v, s.c)
+	q := lent.To(s.Options).Question(s.c, &ask, s.Now)
 	return func(n victims.NodeID) bool {
 		q.Node = n
 		return s.passes(q) && (s.Blockers == nil || len(s.Blockers(nil, q)) == 0)
@@ -188,8 +189,8 @@ func (s *Search) blocks(set []victims.Move) bool {
 			break
 		}
 		m := &set[i]
-		ask := m.Ask(s.c)
-		q := ask.Question(s.c, s.Now)
+		ask := lent.To(s.Options).AskOf(m, s.c)
+		q := lent.To(s.Options).Question(s.c, &ask, s.Now)
 		for j := range set {
 			o := &set[j]
 			q.Node = o.From

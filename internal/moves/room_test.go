@@ -85,7 +85,7 @@ func TestDecide_WorkOfOthersFirst(t *testing.T) {
 			require.Empty(t, d.Plan.Moves, d.Describe(c))
 			require.Len(t, d.Plan.Victims, 1)
 			require.Equal(t, "other", d.Plan.Victims[0].Key)
-			require.True(t, d.Plan.Proof.Proven())
+			require.True(t, d.Plan.Proof == victims.ProofCost)
 		})
 	}
 }

@@ -141,7 +141,7 @@ func (s *Search) tell(steps int64) {
 		return
 	}
 	p := &d.Plan
-	p.Steps, p.Version, p.Cost.Moves = steps, s.c.Version(), len(s.moves)
+	p.Steps, p.Version = steps, s.c.Version()
 	for _, m := range s.moves {
 		m.Path, m.FromName, m.ToName = s.c.Tree().Path(s.c.TaskView(m.Task).Queue), s.c.NodeName(m.From), s.c.NodeName(m.To)
 		m.Size = lent.To(d).Keep(m.Size)
@@ -165,7 +165,7 @@ func isProven(d *victims.Decision) bool {
 	case victims.Refused:
 		return d.Refusal.Proven
 	case victims.Preempts:
-		return d.Plan.Proof.Proven()
+		return d.Plan.Proof == victims.ProofCost
 	}
 	return true
 }
@@ -196,7 +196,7 @@ func (s *Search) isSecond(d *victims.Decision) bool {
 // listMembers lists the required members without a place, the largest first.
 func (s *Search) listMembers() {
 	s.keys, s.members, s.sum = append(s.keys[:0], s.Ask.Key), s.members[:0], s.sum[:0]
-	s.asked = s.Ask.Question(s.c, s.Now)
+	s.asked = lent.To(s.Options).Question(s.c, s.Ask, s.Now)
 	all := max(len(s.Ask.Members), 1)
 	missing := cmp.Or(s.Ask.MinMembers, all)
 	for i := range all {

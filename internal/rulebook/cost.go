@@ -26,7 +26,6 @@ type Cost struct {
 	Excess        resources.Share
 	NodePenalty   int64
 	Node          int
-	Moves         int
 	LostTime      time.Duration
 	LostType      string
 	LostAmount    resources.Wide

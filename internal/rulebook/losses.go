@@ -49,7 +49,7 @@ func plus(w resources.Wide, v, times uint64) resources.Wide {
 
 // Tell sets what a cost says of it.
 func (l *Losses) Tell(c *Cost, s *resources.Schema) {
-	ns, ok := l.time.Int64()
+	ns, ok := wide.Uint128(l.time).Int64()
 	if !ok {
 		ns = math.MaxInt64
 	}

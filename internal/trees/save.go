@@ -193,13 +193,13 @@ func (x *loader) addQueue() error {
 // policies returns what a line says of the policies, if all of it is in range. Above the queue
 // one may be disabled.
 func (l *queueLine) policies(above bool) (p queue.Policies, err error) {
-	p = queue.Policies{Preemption: queue.Preemption(l.Preemption), PriorityFence: l.Priority, WithinQueue: queue.WithinQueue(l.OwnLeaf),
+	p = queue.Policies{Preemption: l.Preemption, PriorityFence: l.Priority, WithinQueue: queue.WithinQueue(l.OwnLeaf),
 		Dynamic: l.Dynamic, PriorityOffset: new(l.Offset), Weight: l.Weight}
 	inherited := l.Disabled && p.Preemption == queue.Default
 	if inherited {
 		p.Preemption = ""
 	}
-	words := slices.Contains([]queue.Preemption{queue.Default, queue.Fence, queue.Disabled}, queue.Preemption(l.Preemption)) &&
+	words := slices.Contains([]string{queue.Default, queue.Fence, queue.Disabled}, l.Preemption) &&
 		slices.Contains([]string{"default", "fence"}, l.Priority) &&
 		slices.Contains([]queue.WithinQueue{"", queue.Never, queue.Met, queue.Branch}, p.WithinQueue)
 	if !words || inherited && !above || !inherited && l.Disabled != (p.Preemption == queue.Disabled) || l.Weight < 1 {

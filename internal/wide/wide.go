@@ -85,6 +85,9 @@ func (u Uint128) Cmp(v Uint128) int {
 	return cmp.Compare(u.Lo, v.Lo)
 }
 
+// Int64 returns u, and false if it is beyond int64.
+func (u Uint128) Int64() (int64, bool) { return int64(u.Lo), u.Hi == 0 && int64(u.Lo) >= 0 }
+
 // IsZero reports whether u is 0.
 func (u Uint128) IsZero() bool { return u.Hi|u.Lo == 0 }
 

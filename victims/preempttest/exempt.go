@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -17,7 +18,7 @@ func exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []*v
 	for i := range asks {
 		for id := range c.Tasks() {
 			if c.Task(id).State == victims.Running {
-				q := asks[i].Question(c, now)
+				q := lent.To(new(victims.Options)).Question(c, &asks[i], now)
 				q.Task = id
 				all = append(all, q)
 			}
@@ -109,7 +110,7 @@ func (x *course) test() error {
 // ask asks at an instant, with a copy of the ask.
 func (x *course) ask(t time.Time) (answer, error) {
 	ask, version := cloneAsk(x.e.Ask), x.e.Cluster.Version()
-	e := ask.Question(x.e.Cluster, t)
+	e := lent.To(new(victims.Options)).Question(x.e.Cluster, &ask, t)
 	e.Task = x.e.Task
 	until, exempt := x.exempt(e)
 	if !reflect.DeepEqual(ask, *x.e.Ask) || x.e.Cluster.Version() != version {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/preempttest"
@@ -20,7 +21,7 @@ func TestExemptions(t *testing.T) {
 	got := preempttest.Exemptions(c, list, now)
 	require.Len(t, got, 8, "four running tasks, two asks")
 	for i, task := range map[int]victims.TaskID{0: 0, 7: 3} {
-		want := list[i/4].Question(c, now)
+		want := lent.To(new(victims.Options)).Question(c, &list[i/4], now)
 		want.Task = task
 		require.Equal(t, want, got[i])
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -68,7 +69,7 @@ func appended(blockers func([]victims.TaskID, *victims.Question) []victims.TaskI
 
 // about returns the question about an ask on a node.
 func about(c *victims.Cluster, a *victims.Ask, n victims.NodeID, now time.Time) *victims.Question {
-	q := a.Question(c, now)
+	q := lent.To(new(victims.Options)).Question(c, a, now)
 	q.Node = n
 	return q
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -16,7 +17,7 @@ import (
 func placings(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []victims.Question) {
 	for i := range asks {
 		for n := range c.Nodes() {
-			q := *asks[i].Question(c, now)
+			q := *lent.To(new(victims.Options)).Question(c, &asks[i], now)
 			q.Node, q.AfterVictims = n, true
 			for id := range c.TasksOn(n) {
 				if c.Task(id).State == victims.Running {
@@ -98,7 +99,7 @@ func (x *inquiry) again(contract error) error {
 // ask asks about some victims, with copies of all that could be written to.
 func (x *inquiry) ask(ids []victims.TaskID) (bool, error) {
 	ask := cloneAsk(x.q.Ask)
-	given := *ask.Question(x.q.Cluster, x.q.Now)
+	given := *lent.To(new(victims.Options)).Question(x.q.Cluster, &ask, x.q.Now)
 	given.Node, given.Victims, given.AfterVictims = x.q.Node, slices.Clone(ids), x.q.AfterVictims
 	before := given
 	yes := x.predicate(&given)

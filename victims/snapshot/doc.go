@@ -4,7 +4,7 @@
 // restarts use [victims.Cluster.Save].
 //
 // [Take] writes a cluster, options, and asks, jobs and quotas to decide, as a scenario document of
-// examples/plan: JSON with names, and ages instead of instants. [Parse] reads it, and [Document.Run] gives the
+// examples/plan: JSON with names, and ages instead of instants. [Read] gives the
 // same answers.
 //
 // Answers of Filter, Blockers and Exempt become labels, ports and priority classes. Names for people and tags

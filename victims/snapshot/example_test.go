@@ -49,20 +49,13 @@ func Example_bugReport() {
 	}
 
 	// Elsewhere, from the file:
-	doc, err := snapshot.Parse("report.json", text)
+	run, err := snapshot.Read("report.json", text)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	run, err := doc.Run()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(doc.Name())
 	fmt.Print(run.Steps[0].Describe(run.Before))
 
 	// Output:
-	// why does serve wait?
 	// serve (root.prod, gpu=1) is refused (nothing-in-reach): no queue that it could take from is in reach
 }

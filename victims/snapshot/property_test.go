@@ -44,9 +44,7 @@ func run(t require.TestingT, s *snapshot.Scene) (shot taken, done *snapshot.Run)
 	var err error
 	shot.Text, shot.Unsaid, err = snapshot.Take(s)
 	require.NoError(t, err)
-	doc, err := snapshot.Parse("snapshot", shot.Text)
-	require.NoError(t, err)
-	run, err := doc.Run()
+	run, err := snapshot.Read("snapshot", shot.Text)
 	require.NoError(t, err, string(shot.Text))
 	return shot, run
 }

@@ -3,6 +3,7 @@
 package snapshot_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -159,10 +160,10 @@ func TestTake_Unsaid(t *testing.T) {
 				about = fmt.Sprintf("%s of %q: ", test.what, test.of)
 			}
 			require.True(t, strings.HasPrefix(shot.Unsaid[0], about), shot.Unsaid[0])
-			doc, err := snapshot.Parse("snapshot", shot.Text)
+			require.Contains(t, string(shot.Text), `"name": "snapshot"`)
+			said, err := json.Marshal("from a user\nnot said: " + shot.Unsaid[0])
 			require.NoError(t, err)
-			require.Equal(t, "snapshot", doc.Name())
-			require.Equal(t, "from a user\nnot said: "+shot.Unsaid[0], doc.Note())
+			require.Contains(t, string(shot.Text), string(said))
 		})
 	}
 }
@@ -249,8 +250,8 @@ func TestTake_Empty(t *testing.T) {
 	require.PanicsWithValue(t, "snapshot: Take of quotas without an enforcer of the same cluster", func() { snapshot.Take(s) })
 }
 
-// TestParse_Strict: a mistake in a document gives its place.
-func TestParse_Strict(t *testing.T) {
-	_, err := snapshot.Parse("report.json", []byte(`{"name": "x", "queues": {"name": "root"}, "nodez": []}`))
+// TestRead_Strict: a mistake in a document gives its place.
+func TestRead_Strict(t *testing.T) {
+	_, err := snapshot.Read("report.json", []byte(`{"name": "x", "queues": {"name": "root"}, "nodez": []}`))
 	require.ErrorContains(t, err, "report.json: nodez")
 }

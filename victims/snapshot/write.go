@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -165,7 +166,7 @@ func (w *writer) scarce() {
 	if len(w.s.Jobs) > 0 {
 		if of := &w.s.JobPlanner.Options; len(w.s.Asks) == 0 {
 			counting = of
-		} else if of.Counting() != counting.Counting() {
+		} else if lent.To(of).Counting() != lent.To(counting).Counting() {
 			w.lacks("scarce", "", "for jobs the types whose guarantees count are those of asks")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -40,7 +41,7 @@ func (w *writer) lets(filter func(*victims.Question) bool, q *victims.Question) 
 
 // about returns the question of a planner about an ask on a node.
 func (w *writer) about(a *victims.Ask, n victims.NodeID) *victims.Question {
-	q := a.Question(w.c, w.s.Now)
+	q := lent.To(&w.p.Options).Question(w.c, a, w.s.Now)
 	q.Node = n
 	return q
 }

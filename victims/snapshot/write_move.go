@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -86,7 +87,7 @@ func (w *writer) moverPorts() {
 	var in []victims.TaskID
 	for id := range w.movers {
 		m := victims.Move{Task: id, Grant: w.c.Key(id) + "+"}
-		ask := m.Ask(w.c)
+		ask := lent.To(&w.p.Options).AskOf(&m, w.c)
 		for n := range w.c.Nodes() {
 			in = w.p.Blockers(in[:0], w.about(&ask, n))
 			for _, b := range in {

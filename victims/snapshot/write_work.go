@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -106,7 +107,7 @@ func (w *writer) asks() {
 		if !w.canAsk(a) {
 			continue
 		}
-		w.inquiry = append(w.inquiry, inquiry{w.p.Exempt, a.Question(w.c, w.s.Now)})
+		w.inquiry = append(w.inquiry, inquiry{w.p.Exempt, lent.To(&w.p.Options).Question(w.c, a, w.s.Now)})
 		name := w.askName(len(w.doc.Requests))
 		e := ask{
 			work: work{

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -125,7 +126,7 @@ func OfAsk(p *victims.Planner, ask *victims.Ask, now time.Time) (*Facts, error) 
 	a.most = a.sum
 	if p.Blockers != nil {
 		a.blockers = func(n victims.NodeID) []victims.TaskID {
-			q := ask.Question(p.Cluster, now)
+			q := lent.To(&p.Options).Question(p.Cluster, ask, now)
 			q.Node = n
 			return p.Blockers(nil, q)
 		}
@@ -135,7 +136,7 @@ func OfAsk(p *victims.Planner, ask *victims.Ask, now time.Time) (*Facts, error) 
 
 // ofClass returns the question whether those of a class may run on a node.
 func ofClass(c *victims.Cluster, class int, n victims.NodeID) *victims.Question {
-	q := (&victims.Ask{Class: class}).Question(c, time.Time{})
+	q := lent.To(new(victims.Options)).Question(c, &victims.Ask{Class: class}, time.Time{})
 	q.Node = n
 	return q
 }

@@ -258,7 +258,7 @@ func (c *core) entitlement(ask *victims.Ask) string {
 	schema := c.queues().tree.Schema()
 	for i, a := range ask.Size {
 		q, ok := c.queues().tree.Governing(ask.Queue, i)
-		if a == 0 || !ok || !c.planner.Counting().Has(i) {
+		if a == 0 || !ok || !c.counting().Has(i) {
 			continue
 		}
 		guaranteed, _ := c.queues().tree.Guaranteed(q).Bound(i)

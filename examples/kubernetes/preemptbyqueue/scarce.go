@@ -76,6 +76,14 @@ func (c *core) count(types *resources.Mask) {
 	c.jointPlanner.Scarce, c.jointAuditor.Scarce = types, types
 }
 
+// counting returns the types in which guarantees count.
+func (c *core) counting() resources.Mask {
+	if c.planner.Scarce == nil {
+		return ^resources.Mask(0)
+	}
+	return *c.planner.Scarce
+}
+
 // findScarce works out from time to time in which types guarantees count, if the arguments
 // leave that to it. If they are others than before, all that wait are tried again.
 func (c *core) findScarce(now time.Time) {
@@ -89,13 +97,13 @@ func (c *core) findScarce(now time.Time) {
 		c.log.Error(err, "Scarce types not found")
 		return
 	}
-	before := c.planner.Counting()
+	before := c.counting()
 	if types == 0 {
 		c.count(nil) // as examples/live, whose documents cannot say that no guarantee counts
 	} else {
 		c.count(&types)
 	}
-	if s.told && c.planner.Counting() == before {
+	if s.told && c.counting() == before {
 		return
 	}
 	s.told = true

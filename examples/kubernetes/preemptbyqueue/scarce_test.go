@@ -101,7 +101,7 @@ func (w *gpuWorld) decide(t *testing.T) (o victims.Outcome, counting []string) {
 	require.NoError(t, c.decide(&ask, time.Now()))
 	for i := range c.cluster.Schema().Len() {
 		name := c.cluster.Schema().Name(i)
-		if c.planner.Counting().Has(i) {
+		if c.counting().Has(i) {
 			counting = append(counting, name)
 		}
 	}

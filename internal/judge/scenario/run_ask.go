@@ -175,7 +175,7 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 		result.Victims = append(result.Victims, v.Key)
 	}
 	result.Moves = movesOf(&d.Plan)
-	proven := d.Plan.Proof.Proven()
+	proven := d.Plan.Proof == victims.ProofCost
 	result.Proven, result.Proof = &proven, Proof(d.Plan.Proof.String())
 	result.Overrun, result.OwnLeaf = d.Plan.Cost.Overrun, d.Plan.WithinQueue
 	return result

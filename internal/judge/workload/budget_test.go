@@ -100,7 +100,7 @@ func TestBudget_ManyTasksOnANode(t *testing.T) {
 		h := drawHard(t, rapid.SampledFrom([]int{1, 2, 10}).Draw(t, "nodes"), rapid.SampledFrom([]int{300, 1000}).Draw(t, "tasks"))
 		c := h.Build()
 		s := h.Subject(c, rapid.SampledFrom([]int64{1, 4, 20, 100}).Draw(t, "k"))
-		usual := victims.DefaultSteps(c)
+		usual := lent.To(new(victims.Options)).DefaultSteps(c)
 		s.Decide()
 		require.LessOrEqual(t, s.Steps(), 2*usual, "%v", h)
 		less := &Subject{Planner: s.Planner, Ask: s.Ask}
@@ -118,7 +118,7 @@ func TestBudget_BlockerUnderABound(t *testing.T) {
 	c := h.Build()
 	s := h.Subject(c, 1)
 	for less := range 8 {
-		s.Planner.Steps = victims.DefaultSteps(c) >> less
+		s.Planner.Steps = lent.To(new(victims.Options)).DefaultSteps(c) >> less
 		s.Decide()
 		require.Equal(t, victims.Preempts, s.Decision.Outcome, "with a budget of %d", s.Planner.Steps)
 		require.Len(t, s.Decision.Plan.Victims, 1)

@@ -175,7 +175,7 @@ func TestHard_LevelsOfGangs(t *testing.T) {
 		c := h.Build()
 		some, all := h.Subject(c, 3), h.Subject(c, 3)
 		some.Planner.Audit = true
-		all.Planner.Steps = 100 * victims.DefaultSteps(c)
+		all.Planner.Steps = 100 * lent.To(new(victims.Options)).DefaultSteps(c)
 		some.Decide()
 		all.Decide()
 		require.NotEqual(t, victims.NoProof, some.Decision.Plan.Proof, "%v", h)

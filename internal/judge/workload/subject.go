@@ -25,7 +25,7 @@ func (s *Subject) Proven() bool {
 	if s.Decision.Outcome == victims.Refused {
 		return s.Decision.Refusal.Proven
 	}
-	return s.Decision.Plan.Proof.Proven()
+	return s.Decision.Plan.Proof == victims.ProofCost
 }
 
 // Steps returns the elementary steps that the decision took.
