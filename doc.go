@@ -21,14 +21,13 @@
 //
 // # The model
 //
-// A cluster is a tree of queues, nodes, and tasks. Only leaves of the tree hold tasks. A
-// queue may have a guarantee and a max for some resource types; others are not limited.
+// A cluster is a tree of queues, nodes, and tasks. Only leaves hold tasks. A queue may have a guarantee and a max
+// for some resource types.
 //
-// A task is running or leaving: it ends by itself or was told to. All rules are about
-// effective usage, which is usage without what is leaving.
+// A task is running or leaving: it ends by itself or was told to. Rules are about effective usage, which is without
+// what is leaving.
 //
-// An ask is a task without a node. With a place promised it holds a grant, which counts
-// as usage of queue and node until the ask starts.
+// An ask is a task without a node. With a place promised it holds a grant, which counts as usage until it starts.
 //
 // In each type that an ask wants, the closest queue with a guarantee, from the ask's own up to
 // the root, governs it. An ask may preempt while all queues that govern it are under their
@@ -43,9 +42,8 @@
 //  3. Call [jobs.Planner.Decide] for an ask that waits, with the time; or
 //     [jobs.Planner.DecideAll] for several, which share their victims then.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.
-//  5. If victims do not stop in time, or the ask is gone, have them run on
-//     ([victims.Cluster.Cancel]); if a stop cannot be taken back, give up the grant only
-//     ([victims.Cluster.Drop]).
+//  5. If victims do not stop in time, or the ask is gone, have them run on ([victims.Cluster.Cancel]), or give
+//     up the grant only ([victims.Cluster.Drop]).
 //  6. Decide a refused ask again when something happens that its [victims.Help] names.
 //
 // The loop, without its errors:
@@ -73,9 +71,8 @@
 //	// As victims go: cluster.StartReady(now, nil) starts whoever has room, jobs as a
 //	// whole. Or decide an ask again: it is refused, InFlight, until it fits.
 //
-// A jobs.Pending holds what waits, and decides those for which that may help. The program
-// examples/minischeduler does all of it, with quotas. See docs/beside-a-live-scheduler.md,
-// docs/production.md when nodes fail and victims are slow, and docs/several-clusters.md.
+// A jobs.Pending holds what waits, and decides those for which that may help. The program examples/minischeduler
+// does all of it, with quotas. See docs/beside-a-live-scheduler.md, docs/production.md and docs/several-clusters.md.
 //
 // # What no compiler sees
 //
@@ -83,18 +80,17 @@
 //
 //   - Apply first, stop afterwards. If Apply fails, nobody must stop.
 //   - One goroutine changes a cluster, alone. While nobody does, any number may read it.
-//   - A plan is for one version of a cluster. Decide again if it has changed. Keep keys and
-//     names, not numbers.
+//   - A plan is for one version of a cluster. Keep keys and names, not numbers.
 //   - Before you place a task without a plan, ask [victims.Cluster.Admits].
-//   - Tell the cluster everything that runs, and what leaves. Plans give away the room of
-//     unknown tasks, and stop more tasks if a leaving one is not marked.
+//   - Tell the cluster everything that runs and leaves. Plans give away the room of unknown tasks, and stop more
+//     if a leaving one is not marked.
 //   - If you use an interval, set LastAttempt of an ask after each plan or refusal.
 //   - Keep PendingSince of an ask over retries and restarts.
 //   - Use one clock that does not run back, and one instant for all decisions of a round.
 //   - A key names one task or ask at a time.
 //   - Each call overwrites the result that you pass. Copy what you keep.
-//   - A callback must answer the same question alike during a decision, and must not change
-//     the cluster. It is about the Cluster of its question, which may be a copy.
+//   - A callback must answer alike during a decision, and change nothing. It is about the Cluster of its
+//     question, which may be a copy.
 //
 // # How to model it
 //
@@ -104,8 +100,8 @@
 //
 // Limits of users, licences: Hold of jobs.Pending, asked before an ask is decided.
 //
-// Host ports, anti-affinity between tasks, devices: blockers (DESIGN.md, Blockers).
-// Device topology and the like: the predicate (DESIGN.md, Predicate).
+// Host ports, anti-affinity, devices: blockers (DESIGN.md, Blockers). Device topology: the predicate (DESIGN.md,
+// Predicate).
 //
 // Disruption budgets: a budget per service, named by its tasks
 // ([victims.Cluster.SetBudget]). A hard budget that all tasks name caps the victims of a
@@ -114,8 +110,8 @@
 // Checkpoints: [victims.Cluster.SetCheckpoint]. What a task is worth to you:
 // [victims.Cluster.SetCost].
 //
-// Gangs: package jobs. Of one that you have placed yourself name the job in its tasks, and say
-// by [victims.Cluster.SetMinMembers] how many members it needs (DESIGN.md, Whole gangs).
+// Gangs: package jobs. One that you have placed yourself: name the job in its tasks, and call
+// [victims.Cluster.SetMinMembers] (DESIGN.md, Whole gangs).
 //
 // Elastic gangs: leave them in jobs.Pending, which adds members as room comes.
 //
@@ -133,8 +129,7 @@
 // Generous guarantees of cpu and memory that keep gpus from coming back:
 // [victims.Options].Scarce, of the types that [queue.Scarce] finds (DESIGN.md, Scarce types).
 //
-// Weights instead of guarantees: [queue.FairShares]. Divide again when work comes or goes, not
-// when a plan is made (DESIGN.md, Fair shares).
+// Weights instead of guarantees: [queue.FairShares] (DESIGN.md, Fair shares).
 //
 // # What to persist
 //
@@ -143,15 +138,13 @@
 // them in the same order from one [bufio.Reader], call [victims.Cluster.Sync] with all that
 // there is, and stop again whoever is [victims.Cluster.Marked].
 //
-// Without a saved file, docs/beside-a-live-scheduler.md says what to keep and how to begin:
-// without grants waiting asks preempt again, and quota clocks start in full.
+// docs/beside-a-live-scheduler.md says how to begin without a file: waiting asks preempt again, and quota clocks
+// start in full.
 //
 // # Which words are stable
 //
-// Words that programs read stay within a major version; CHANGELOG.md lists them. New ones
-// may come: treat an unknown reason as a refusal, and an unknown rule as one that
-// protects. Errors are told apart by what they wrap. Sentences for people may change at
-// any time.
+// CHANGELOG.md lists them. New ones may come: treat an unknown reason as a refusal, and an unknown rule as one that
+// protects. Errors are told apart by what they wrap. Sentences may change at any time.
 //
 // # The seven laws
 //
@@ -171,16 +164,15 @@
 //     is above both.
 //  7. Never outside the fence.
 //
-// Laws 4 and 5 together: Only a queue under its guarantee takes from others (its last task
-// may take it past the guarantee), and only one over its guarantee gives.
+// Together: Only a queue under its guarantee takes from others (its last task may take it past the guarantee), and
+// only one over its guarantee gives.
 //
 // Exceptions:
 //
-//   - If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important
-//     work of the same leaf or branch, without a guarantee. That may take its own queues
-//     further below their guarantees: one guaranteed 20 GPUs that uses 16 in one gang may
-//     lose it to a task of 1. A guarantee that is met stays met. This is a second stage, if there is no other plan;
-//     see [queue.WithinQueue], met and branch.
+//   - If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important work of the same
+//     leaf or branch, without a guarantee. That may take its own queues further below their guarantees: one
+//     guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. A guarantee that is met stays met.
+//     It is for if there is no other plan; see [queue.WithinQueue].
 //   - An ask that can run on one node only may take from guarantees and across fences. It
 //     keeps laws 1, 3 (unless Options.TakeOwnApplication is set) and 6, by raw priority.
 //   - A lowered max takes from its queue, down to guarantees of all types, whatever the
@@ -209,7 +201,6 @@
 //
 // # What is not here, on purpose
 //
-// The order of asks, scores of nodes, how tasks are stopped, grace periods, the making
-// of checkpoints, grants of whole nodes, nearness of queues in the cost, clocks,
-// networks, logs and metrics.
+// The order of asks, scores of nodes, how tasks are stopped, grace periods, checkpointing, grants of whole nodes,
+// nearness of queues, clocks, networks, logs and metrics.
 package preempt

@@ -207,7 +207,7 @@ func TestPromise_Exceptions(t *testing.T) {
 
 // TestPromise_Words: every text promises the same.
 func TestPromise_Words(t *testing.T) {
-	for _, name := range []string{"README.md", "doc.go", "DESIGN.md", "queue/doc.go"} {
+	for _, name := range []string{"README.md", "doc.go", "DESIGN.md"} {
 		text := plainPage(t, name)
 		for _, words := range promise {
 			require.Contains(t, text, words, name)

@@ -27,10 +27,9 @@
 //
 // # Members
 //
-// Members that run or hold a grant keep their nodes and count. Of the others the first are placed together: as many
-// as are missing to Ask.MinMembers, or all if it is 0. The rest are placed one by one on what is then free, without
-// victims, now or when the job is decided again. A member that is leaving gets no place. While a grant of the job cannot start, the
-// job is in flight and gets no other plan.
+// Members that run or hold a grant keep their nodes and count. The first of the others are placed together: as many
+// as are missing to Ask.MinMembers. The rest are placed one by one, without victims, now or later. A leaving member
+// gets no place. While a grant of the job cannot start, it is in flight and gets no other plan.
 //
 // A node reserved for a member's key takes that member only. One reserved for the job's name takes all of them.
 //
@@ -53,10 +52,10 @@
 //
 // # The plan
 //
-// Victims make room on the members' nodes, under maxima, and by the word of Admit. None can be given back. Of
-// all nodes and sets the plan has the least [victims.Cost] that was found; [victims.Plan.Proof] says if it is
-// the least of all. Excess is beyond what all nodes together need, or the neediest queue lacks if that is more.
-// Nodes are compared in the order of members (Cost.Node is 0). See DESIGN.md, Jobs: plans.
+// Victims make room on the members' nodes, under maxima, and by the word of Admit. None can be given back. Of all
+// nodes and sets the plan has the least [victims.Cost] that was found; [victims.Plan.Proof] says if it is the least
+// of all. Excess is beyond what all nodes together need, or the neediest queue lacks. Nodes are compared in the
+// order of members (Cost.Node is 0). See DESIGN.md, Jobs: plans.
 //
 // A decision is linear in queues, nodes and tasks; a search within a budget of steps follows. Goroutines and
 // memory are as in package victims.

@@ -45,20 +45,19 @@ func undo(c *victims.Cluster, n int) {
 // gangs. Each ask must trigger as if those before it had their places (law 4), unless ByPriority is set. See
 // DESIGN.md, Jobs: together.
 //
-// It never costs more, down to the sum of priorities, than the same asks in turn, if these serve the same asks
-// and nobody takes from its own leaf or branch.
+// It never costs more, down to the sum of priorities, than the asks in turn, if these serve the same and nobody
+// takes from its own leaf or branch.
 //
-// An ask that holds a grant is refused, InFlight. Functions see what is decided before an ask in the Cluster of
-// their question, a copy; Predicate is told a job whose members are the asks.
+// An ask that holds a grant is refused, InFlight. Functions see what is decided before an ask in a copy, the Cluster
+// of their question; Predicate is told a job of the asks.
 //
-// Steps bound the whole call: each ask by itself gets its part of a quarter. 0 means 3 times what the asks take
-// one by one, at least 2^22. The first decision has the Steps of the call. If too little is left for a
-// shared plan, asks have plans of their own; once Stop returns true each is decided in haste.
+// Steps bound the whole call, and the first decision has those taken. 0 means 3 times what the asks take one by one,
+// at least 2^22. If too little is left for a shared plan, asks have plans of their own; once Stop returns true each
+// is decided in haste.
 //
-// Errors are those of [Planner.Decide], a key twice (ErrDuplicate), the option Moves, and an ask that is a gang
-// or requires a node (ErrState). Then nothing is returned. The cost is at most three times that of the asks one
-// by one, and of one decision about a job for each part, for each ask that its turn refuses or serves from its
-// own leaf, and for up to 32 numbers of asks if guarantees refuse it, as far as the steps go.
+// Errors are those of [Planner.Decide], a key twice (ErrDuplicate), the option Moves, and an ask that is a gang or
+// requires a node (ErrState). Then nothing is returned. The cost is at most three times that of the asks one by one,
+// as far as the steps go.
 func (p *Planner) DecideAll(dst []victims.Decision, asks []victims.Ask, now time.Time) ([]victims.Decision, error) {
 	if p.Moves != "" {
 		return nil, fmt.Errorf("jobs: Moves: %q: several asks are decided without moves: %w", p.Moves, victims.ErrState)

@@ -17,26 +17,14 @@
 //
 // # Amounts
 //
-// Usage counts running and leaving tasks, and asks that were granted a place. Leaving is the part that goes by
-// itself or was told to stop. Effective usage is usage without it; guarantees are compared with that. A type
-// that a guarantee or a max does not name is not limited; zero is a limit.
+// Usage counts running and leaving tasks, and grants. Leaving is the part that ends. Effective usage, with which
+// guarantees are compared, is usage without it. A type that a guarantee or a max does not name is not limited; zero
+// is a limit.
 //
 // The queue that governs a leaf in a type is the nearest one, from the leaf upwards, that has a guarantee for
 // it.
 //
-// # What a guarantee promises
-//
-// Planners keep this promise (DESIGN.md, The seven laws). Work of other queues never takes a queue below its
-// guarantee, or below what it has if that is less: at every level, in every type that counts (all, or
-// Options.Scarce). Only a queue under its guarantee takes from others (its last task may take it past the
-// guarantee), and only one over its guarantee gives.
-//
-// Exceptions: If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important work of
-// the same leaf or branch, without a guarantee. That may take its own queues further below their guarantees:
-// one guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. A guarantee that is met stays
-// met. An ask that can run on one node only may take from guarantees and across fences. A lowered max takes
-// from its queue, down to guarantees of all types, whatever the priorities. A job by priority (ByPriority)
-// needs no guarantee.
+// What a guarantee promises, and the exceptions, is in the manual (package preempt, The seven laws).
 //
 // # Errors and concurrency
 //

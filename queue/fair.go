@@ -40,13 +40,13 @@ type FairShares struct {
 // Divide computes the share of every queue in each type of capacity. Name only what you share by weights, such
 // as GPUs.
 //
-// demand has what each leaf wants, running and waiting, by ID; missing or negative is zero. Maxima cap it. A
-// queue with children demands their sum, and is guaranteed at least theirs.
+// demand has what each leaf wants, running and waiting, by ID; missing or negative is zero. Maxima cap it. Parents
+// demand the sum, and are guaranteed at least theirs.
 //
-// Guarantees come first, in proportion if there is too little. The rest goes by weights, and what a child
-// cannot use goes to others. Of scarce types, a leaf keeps what it can use with the one of which it got the
-// least part, and never less than its guarantee. So split leaves of tasks with and without a scarce type. See
-// DESIGN.md, Shares: dealing, and DESIGN.md, Shares: cut.
+// Guarantees come first, in proportion if there is too little. The rest goes by weights, and what a child cannot use
+// to others. Of scarce types, a leaf keeps what it can use with the one of which it got the least part, at least its
+// guarantee: split leaves of tasks with and without a scarce type. See DESIGN.md, Shares: dealing, and DESIGN.md,
+// Shares: cut.
 //
 // Units are whole and go by largest remainder, ties in tree order. Errors are bad bounds of capacity, and
 // demands that sum to more than an int64; shares stay then. Demand for too many queues, and a tree without any,

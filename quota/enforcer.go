@@ -23,10 +23,9 @@ import (
 type Enforcer struct {
 	Cluster *victims.Cluster
 
-	// An enforcement knows NeverOvershoot, Enforced, Audit, Observe, Steps and Stop. Steps bound the searches
-	// over more than 12 tasks; those over fewer have as many again, at least a million. After Stop it searches no
-	// more and takes tasks in order while usage stays over: no lawful answer spares a task that could go.
-	// What was left unsearched leaves the answer unproven.
+	// An enforcement knows NeverOvershoot, Enforced, Audit, Observe, Steps and Stop. Steps bound the searches over
+	// more than 12 tasks; those over fewer have as many again, at least a million. After Stop it takes tasks in
+	// order while usage stays over; the answer is unproven.
 	victims.Options
 
 	// Order is how the tasks of a leaf are taken.

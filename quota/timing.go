@@ -30,10 +30,9 @@ import (
 // have gone, if no other run is to begin there or below before that. Without [Timing.Load] every clock starts in
 // full.
 //
-// Usage is effective usage, read when it matters. An instant before the latest one counts as that one. Instants
-// are returned in UTC. An unknown queue panics. If the cluster gets another tree, or you set another cluster,
-// queues and types of the same path and name keep their clocks. A Timing serves the goroutine that may change
-// the cluster.
+// Usage is effective usage. An instant before the latest one counts as that one. Instants are returned in UTC. An
+// unknown queue panics. With another tree or cluster, queues and types of the same path and name keep their clocks.
+// A Timing serves the goroutine that may change the cluster.
 type Timing struct {
 	Cluster *victims.Cluster
 

@@ -28,16 +28,16 @@ type Auditor struct {
 	members roster
 }
 
-// Audit appends to dst what is wrong at the instant now with decision d for the cluster before it is applied,
-// and returns dst: if it appends nothing the decision is lawful. It never panics. For a plan of another scheduler
-// set in Plan the Ask, the Places (Member and Node) and the Victims (Task and Key); no Outcome is needed.
+// Audit appends to dst what is wrong at the instant now with a decision that is not applied yet, and returns dst. It
+// never panics. For a plan of another scheduler set in Plan the Ask, the Places (Member and Node) and the Victims
+// (Task and Key); no Outcome is needed.
 //
 // It judges ask, places and tasks, not version, cost or proof. Without victims, or for an ask that holds a grant, it
 // judges room and blockers only. For law 1 it tries to spare each opted-out victim, and to take one other task
 // in its place: of a lone ask, or a gang of one, if opted-out victims come first in Levels.
 //
-// Judge the next of several decisions for a clone, after [Cluster.ApplyAll]. Asks that share a plan are held to
-// law 4 in their order. Of a queue over its max it judges queue, max, amounts, outcome, victims and parts.
+// Judge the next of several decisions for a clone, after [Cluster.ApplyAll]. Asks that share a plan are held to law
+// 4 in order. Of a queue over its max it judges queue, max, amounts, outcome, victims and parts.
 //
 // The order of violations is fixed; see DESIGN.md, Explanations and audits. The cost is linear in nodes,
 // queues·types and victims·depth·types, and in tasks with Admit. Each opted-out victim adds tasks·depth·types.

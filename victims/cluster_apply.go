@@ -74,10 +74,10 @@ func (c *Cluster) changeOf(d *Decision) change {
 // stay until [Cluster.RemoveTask]. A job keeps its minimum until its last task has gone, unless
 // [Cluster.SetMinMembers] says another one. A decision that changes nothing keeps the version.
 //
-// Errors wrap [ErrState] for a refusal, [ErrStale] for a decision of another version or cluster, and
-// [ErrDuplicate] for a job with the name of an ask while one of them holds grants. Others are a victim or mover
-// that does not run or is named twice, an ask that cannot have its node, and a minimum or a member out of range. Whether a
-// decision is lawful is not asked.
+// Errors wrap [ErrState] for a refusal, [ErrStale] for a decision of another version or cluster, and [ErrDuplicate]
+// for a job with the name of an ask while one of them holds grants. Others are a victim or mover that does not run
+// or is named twice, an ask that cannot have its node, and a minimum or member out of range. It does not ask what is
+// lawful.
 func (c *Cluster) Apply(d *Decision) error { return c.applyChange(c.changeOf(d)) }
 
 // ApplyAll carries decisions out one after another, all or none: those of jobs.Planner.DecideAll, or each made

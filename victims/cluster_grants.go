@@ -152,10 +152,10 @@ func (c *Cluster) Reserve(a *Ask, node NodeID, now time.Time) (TaskID, error) {
 	return id, nil
 }
 
-// Start turns all grants of an ask or a job into running tasks, scheduled now: all or none. On each node they
-// must fit what is free together, without grants given there later; and every max with all of them. Victims
-// taken as blockers or for an allowance, and tasks that move to its place, must have gone. Of a job enough
-// members must run or hold a grant; to start one anyhow use [Cluster.SetTask].
+// Start turns all grants of an ask or a job into running tasks, scheduled now: all or none. Together they must fit
+// what is free on each node, without grants given there later, and every max. Blockers, victims by the word of
+// Admit, and tasks that move to its place must have gone. Of a job enough members must run or hold a grant; to start
+// one anyhow use [Cluster.SetTask].
 //
 // If it must wait the error wraps [ErrRoom] and says for what. Blockers and Predicate are not asked. The cost
 // is linear in the tasks of its nodes. See DESIGN.md, Grants.
@@ -247,9 +247,9 @@ func (c *Cluster) dropAll(ask int32) {
 	}
 }
 
-// Cancel takes back the plans for an ask or a job: grants, and places of movers, are dropped; victims that have
-// not gone run on, and return to their budgets, unless another ask of the plan or a grant needs them: they
-// are victims of that one from then on. It returns the keys of those that run on, sorted.
+// Cancel takes back the plans for an ask or a job: grants, and places of movers, are dropped; victims that have not
+// gone run on, and return to their budgets, unless another ask of the plan or a grant needs them: then they are its
+// victims. It returns the keys of those that run on, sorted.
 //
 // Use it only if victims can be told to run on; one that is Releasing goes on leaving. Else use [Cluster.Drop];
 // if one will not stop, [Cluster.Refuse].

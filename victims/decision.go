@@ -371,8 +371,8 @@ type Victim struct {
 	Job      string
 	// Whole: it goes with all of its job, of which too few members would be left.
 	Whole bool
-	// It makes room on a node of the plan (ForNode), under the max of a queue (ForHeadroom), or under an
-	// allowance of jobs (ForQuota), or is a blocker. Members of a gang may have none.
+	// It makes room on a node of the plan, under the max of a queue, or by the word of Admit, or is a blocker.
+	// Members of a gang may have none.
 	ForNode     bool
 	ForHeadroom bool
 	ForQuota    bool
@@ -413,7 +413,7 @@ const (
 	Unlawful = "unlawful"
 )
 
-// A Refusal says why there is no plan. Its reason is a stable word, the first that holds:
+// A Refusal says why there is no plan. Its reason is the first that holds:
 //
 //   - in-flight: the ask holds a grant and cannot start yet.
 //   - unknown-node: the node that it requires is not in the cluster.
@@ -426,8 +426,7 @@ const (
 //   - not-guaranteed: no queue guarantees any wanted type (law 4).
 //   - over-guarantee: a queue that governs a wanted type is at or over its guarantee (law 4), or for a job
 //     would be before the last member.
-//   - headroom-inside: a max at or below the starving queue is short, so that only its own tasks could make
-//     room.
+//   - headroom-inside: a max at or below the starving queue is short: only its own tasks could make room.
 //   - nothing-in-reach: no leaf is in reach (law 7), enabled and outside the starving queue.
 //   - no-victims: no legal set of victims makes room.
 //   - max-victims: all legal sets that were found have more victims than Options.MaxVictims.
@@ -442,12 +441,12 @@ type Refusal struct {
 	// Queue and Type of over-max, over-guarantee or headroom-inside.
 	Queue queue.ID
 	Type  int
-	// ProtectedBy is who is not under its guarantee, of over-guarantee. Of the count "guarantee", after
-	// [Decision.Count], it is the first queue in tree order, and there the first type, that by itself keeps a
-	// task or its job; for a job without a plan also one that cannot give all of its own.
+	// ProtectedBy is, of over-guarantee, who is not under its guarantee. Of the count "guarantee", after
+	// [Decision.Count], it is the first queue in tree order, and its first type, that by itself keeps a task or its
+	// job; for a gang also one that cannot give all of its own.
 	ProtectedBy Protector
-	// Counts has the rules that protected tasks, in order, Candidates the tasks that none did. They and
-	// Filtered are for refusals after a search, after [Decision.Count].
+	// Counts has the rules that protected tasks, in order, Candidates the tasks that none did. They and Filtered
+	// need a search, and [Decision.Count].
 	Counts     []Count
 	Candidates int
 	// Filtered is the number of nodes that the filter refused, to a job for every member.
@@ -465,8 +464,8 @@ type Refusal struct {
 	ShortBudgets []string
 	// WaitsFor has the keys of tasks that a lone ask in flight waits for, sorted.
 	WaitsFor []string
-	// Closest lacks the least for a lone ask without all its candidates, by dominant share of the cluster,
-	// then node order. It, Lacks and ShortBudgets need [Decision.Count].
+	// Closest lacks the least for a lone ask without its candidates, by dominant share of the cluster, then node
+	// order. It, Lacks and ShortBudgets need [Decision.Count].
 	Closest NodeID
 	// Lacks is what Closest lacks; of a gang what its members without room in Domain ask for.
 	Lacks resources.Vector
@@ -522,11 +521,9 @@ func (p *Protector) noteJob(name string) {
 
 // A Root says why an ask could not run even in an empty cluster. The first kind that holds counts:
 //
-//   - no-node: no schedulable node, not reserved for others, passes its filter; of a required node only that
-//     counts.
-//   - too-large: no such empty node would hold it. Node has the most of the first type of which none has
-//     enough. Else it lacks least by dominant share of the cluster, and Type is the first lack. Ties go by node
-//     order.
+//   - no-node: no schedulable node, not reserved for others, passes its filter.
+//   - too-large: no such empty node would hold it. Node has the most of the first type of which none has enough;
+//     else it lacks least by dominant share of the cluster. Ties go by node order.
 //   - above-max: it alone is above a max of its path. Queue has the least max of the first such type; of equals
 //     the lowest.
 type Root struct {

@@ -26,9 +26,8 @@ import (
 type Options struct {
 	optionsSide
 
-	// WithinQueue lets lower tasks of the own queue, or branch, make room if there is no other plan:
-	// [queue.Met] or [queue.Branch]. With ByPriority they always may, and it says what law 2 means. A word of
-	// the queues comes first.
+	// WithinQueue, unless queues say it, lets lower tasks of the own queue or branch make room if there is no other
+	// plan: [queue.Met] or [queue.Branch]. With ByPriority they always may, and it says what law 2 means.
 	WithinQueue queue.WithinQueue
 	// Scarce are the types whose guarantees count for asks and gangs: by [queue.Scarce], anew if demand
 	// changes. nil: all. The empty mask: none, so law 4 entitles nobody. An unknown type wraps
@@ -36,13 +35,11 @@ type Options struct {
 	Scarce *resources.Mask
 	// StrictPriority spares tasks of equal effective priority, as Kubernetes does.
 	StrictPriority bool
-	// ByPriority lets gangs take from strictly lower priority, also in their own queue (by raw priority),
-	// without a guarantee: guarantees only protect; delays and intervals do not count. False: if members asked
-	// one after another, the largest last, the queue would still be under its guarantee at the last, type by
-	// type (law 4). See DESIGN.md, Jobs: laws.
+	// ByPriority lets gangs take from strictly lower priority, also in their own queue (by raw priority): guarantees
+	// only protect; delays and intervals do not count. False: with the other members placed, the largest last, the
+	// queue must still be under its guarantee, type by type (law 4). See DESIGN.md, Jobs: laws.
 	ByPriority bool
-	// VictimsOnNode keeps victims, but for members of their jobs, to the nodes of the plan, also if room under
-	// a max is short.
+	// VictimsOnNode keeps victims to the nodes of the plan, but for members of their jobs, also if a max is short.
 	VictimsOnNode bool
 	// TakeOwnApplication lets asks that require their node take tasks of their own application there.
 	TakeOwnApplication bool
@@ -52,9 +49,9 @@ type Options struct {
 	// RetryInterval must pass between two attempts; see Ask.LastAttempt.
 	RetryInterval time.Duration
 
-	// Filter says whether those of a class may run on a node, whoever else is there. It is asked once per
-	// class, node and decision: give asks that it tells apart a Class each. Tasks on refused nodes may still make
-	// headroom. nil: every node.
+	// Filter says whether those of a class may run on a node, whoever is there. It is asked once per class, node and
+	// decision: give asks that it tells apart a Class each. Tasks on refused nodes may make headroom. nil: every
+	// node.
 	Filter func(q *Question) bool
 	// Exempt spares a task until an instant; zero: for ever. An end not after now is over, and must not come
 	// back.
@@ -62,20 +59,18 @@ type Options struct {
 	// Blockers appends to dst the tasks on a node that must go whatever the amounts. Every law holds for them.
 	// One that leaves is waited for; a grant rules the node out.
 	Blockers func(dst []TaskID, q *Question) []TaskID
-	// Predicate may refuse a node, given victims and members before. If it accepts victims it must accept
-	// more. The best plan comes first; a lone ask asks at most twice per node and once per victim given back
-	// or exchanged.
+	// Predicate may refuse a node, given victims and members before. If it accepts victims it must accept more. A
+	// lone ask asks at most twice per node and once per victim given back or exchanged, the best plan first.
 	Predicate func(q *Question) bool
 
-	// Admit holds what package jobs decides to quotas that the tree does not have. It is asked at each queue
-	// from the leaf up, about members without a place together and about further ones singly. It sets dst to
-	// what victims below have to free, in wanted types, and returns it; refused if no victim can help.
+	// Admit holds decisions of package jobs to other quotas. It is asked at each queue from the leaf up, about
+	// required members without a place together and further ones singly. It sets dst to what victims below have to
+	// free, in wanted types, and returns it; refused if no victim can help.
 	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
 
 	// Moves lets Movable tasks start again on another node, if that is cheaper or the only way. Guarantees and
-	// opting out do not keep a task from it; all else does, priorities also in the own queue, of equals too.
-	// Package jobs does it, for one ask at a time; [Planner] and several asks together refuse it. See
-	// DESIGN.md, Moves.
+	// opting out do not keep a task from it; all else does, priorities also in the own queue, of equals too. Package
+	// jobs does it, for one ask at a time; others refuse it. See DESIGN.md, Moves.
 	Moves Moves
 	// MaxMoved refuses plans that move more than so many times what is asked for, in an asked type; 0: no
 	// bound.
@@ -97,10 +92,9 @@ type Options struct {
 	// Stop ends a decision early once it returns true, as it must from then on. It is asked every 1,000 steps
 	// or so. The answer is lawful and unproven.
 	Stop func() bool
-	// Levels say what decides between plans, the most important first: words of [DefaultLevels], which nil
-	// stands for, and "preemptions". Others do not count, but victims right before the first sum, or last.
-	// Ties go by penalty, node order and keys. Law 1 is as strong as the place of "opted-out". Of gangs they
-	// choose among plans that are met; nothing is proven.
+	// Levels say what decides between plans, the most important first: words of [DefaultLevels], which nil stands
+	// for, and "preemptions". Others do not count, but victims right before the first sum, or last. Ties go by
+	// penalty, node order and keys. Law 1 is as strong as the place of "opted-out". For gangs nothing is proven.
 	Levels []string
 	// Compare replaces Levels. It must be a strict weak order in which no set is cheaper than a part of it, or
 	// than no victims. Every node is searched.
