@@ -45,7 +45,7 @@ func BenchmarkExplain(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(len(e.Relaxed)), "relaxations")
+			b.ReportMetric(float64(len(e.Relaxations)), "relaxations")
 		})
 	}
 }

@@ -226,8 +226,8 @@ func TestAside_Help(t *testing.T) {
 	}
 	require.Len(t, d.Refused, 1)
 	help := &d.Refused[0].Refusal.Help
-	require.False(t, help.Worth(c, world.Epoch))
+	require.False(t, help.MayHaveChanged(c, world.Epoch))
 	_, err := c.AddNode(&victims.Node{Name: "n4", Capacity: []int64{9}})
 	require.NoError(t, err)
-	require.True(t, help.Worth(c, world.Epoch))
+	require.True(t, help.MayHaveChanged(c, world.Epoch))
 }

@@ -129,7 +129,7 @@ func (p *Planner) relax(dst *victims.Explanation, left int64, now time.Time) err
 				r.Members++
 			}
 		}
-		dst.Relaxed = append(dst.Relaxed, r)
+		dst.Relaxations = append(dst.Relaxations, r)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func propertyExplainOfOneMember(t *rapid.T) {
 	if h.cluster.Version() != version {
 		t.Fatalf("explaining has changed the cluster\n%v", h.c)
 	}
-	if diff := gocmp.Diff(relaxed(h.cluster, &ask, want.Relaxed), relaxed(h.cluster, &ask, got.Relaxed)); diff != "" {
+	if diff := gocmp.Diff(relaxed(h.cluster, &ask, want.Relaxations), relaxed(h.cluster, &ask, got.Relaxations)); diff != "" {
 		t.Fatalf("as an ask (-) and as a job (+):\n%s%s%v", diff, got.Describe(h.cluster), h.c)
 	}
 	if len(got.Members) == 0 {
@@ -136,7 +136,7 @@ it would have its places
 	stopped.Stop = func() bool { return true }
 	require.NoError(t, stopped.Explain(&e, &gang, time.Unix(100, 0)))
 	require.Equal(t, victims.Refused, e.Decision.Outcome)
-	require.Empty(t, e.Relaxed)
+	require.Empty(t, e.Relaxations)
 	require.Empty(t, e.Members)
 	require.Equal(t, "cut short: not all rules were tried\n", e.Describe(c))
 	report, err = json.Marshal(e.Report(c))
@@ -146,7 +146,7 @@ it would have its places
 	require.NoError(t, c.SetGuaranteed(b, resources.Limit{}))
 	require.NoError(t, p.Explain(&e, &gang, time.Unix(100, 0)))
 	require.Equal(t, victims.Preempts, e.Decision.Outcome)
-	require.Empty(t, e.Relaxed)
+	require.Empty(t, e.Relaxations)
 	require.Empty(t, e.Members)
 }
 
@@ -183,12 +183,12 @@ func TestExplain_CutShort(t *testing.T) {
 	whole := explain(0)
 	require.False(t, whole.CutShort)
 	require.Len(t, whole.Members, 6)
-	require.Len(t, whole.Relaxed, 1, "the guarantee of root.b")
+	require.Len(t, whole.Relaxations, 1, "the guarantee of root.b")
 	last := 0
 	for _, steps := range []int64{1, 10_000, 100_000, 1_000_000} {
 		e := explain(steps)
-		told := len(e.Members) + len(e.Relaxed)
-		t.Logf("%d steps: %d of %d are told", steps, told, len(whole.Members)+len(whole.Relaxed))
+		told := len(e.Members) + len(e.Relaxations)
+		t.Logf("%d steps: %d of %d are told", steps, told, len(whole.Members)+len(whole.Relaxations))
 		require.True(t, told == 7 || e.CutShort)
 		require.GreaterOrEqual(t, told, last)
 		for i := range e.Members {
@@ -239,7 +239,7 @@ func TestExplain_Gangs(t *testing.T) {
 				}
 			}
 		}
-		for _, f := range e.Relaxed {
+		for _, f := range e.Relaxations {
 			relaxed++
 			if f.Outcome == victims.Refused || len(h.job.Members) > 0 && f.Members == 0 {
 				t.Fatalf("%+v\n%v", f, h.c)
@@ -324,6 +324,6 @@ func TestExplain_BudgetWithMoreLeft(t *testing.T) {
 	var e victims.Explanation
 	require.NoError(t, p.Explain(&e, &gang, noon))
 	require.Equal(t, victims.Refused, e.Decision.Outcome)
-	require.Len(t, e.Relaxed, 1)
-	require.Equal(t, `if the budget web had more left (budget): 1 member, with 3 victims`, e.Relaxed[0].Describe(c))
+	require.Len(t, e.Relaxations, 1)
+	require.Equal(t, `if the budget web had more left (budget): 1 member, with 3 victims`, e.Relaxations[0].Describe(c))
 }

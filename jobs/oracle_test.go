@@ -303,7 +303,7 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 	if by := r.ProtectedBy; counts["guarantee"] > 0 && h.cluster.Tree().Path(by.Queue)+" "+h.cluster.Schema().Name(by.Type) != want.ProtectedBy {
 		h.Fatalf("%s: protected by %+v, and by the oracle by %q\n%v", name, by, want.ProtectedBy, h.c)
 	}
-	if cause := world.CauseOf(h.cluster, &r.Root); cause != want.Cause {
+	if cause := world.CauseOf(h.cluster, &r.Cause); cause != want.Cause {
 		h.Fatalf("%s: it can never run for %q, and by the oracle for %q\n%v", name, cause, want.Cause, h.c)
 	}
 	hasPlan := oracle.HasPlan

@@ -146,7 +146,7 @@ func (p *Pending) Last(key string) *victims.Decision {
 // apply it, start, and remove asks. It passes over asks on Hold or with all places that they need, those still
 // refused, and gangs that run without room for more. An ask in error is yielded with its error, in a decision that
 // has Plan.Ask only, and the loop goes on. With an interval an ask's LastAttempt is set. What is passed over costs a
-// look at each, and [victims.Help.Worth] for each that is like none before it.
+// look at each, and [victims.Help.MayHaveChanged] for each that is like none before it.
 func (p *Pending) Decide(now time.Time) iter.Seq2[*victims.Decision, error] {
 	return func(yield func(*victims.Decision, error) bool) {
 		p.list = slices.DeleteFunc(p.list, func(e *waiting) bool {
@@ -199,7 +199,7 @@ func (p *Pending) worth(s *shared, now time.Time) bool {
 	switch {
 	case !s.refused:
 		return !s.full || !same
-	case s.counts != lent.To(&p.Planner.Options).Counting() || !same && s.d.Refusal.Help.Worth(c, now):
+	case s.counts != lent.To(&p.Planner.Options).Counting() || !same && s.d.Refusal.Help.MayHaveChanged(c, now):
 		return true
 	}
 	s.idle, s.at = c.Version(), now

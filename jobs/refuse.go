@@ -176,7 +176,7 @@ func (d *decision) root(dst *victims.Decision) {
 				}
 			}
 		}
-		if dst.Refusal.Root = d.c.RootOf(size, d.job.Queue, d.may); dst.Refusal.Root.Kind != "" {
+		if dst.Refusal.Cause = d.c.CauseOf(size, d.job.Queue, d.may); dst.Refusal.Cause.Kind != "" {
 			return
 		}
 	}
@@ -212,7 +212,7 @@ func (d *decision) help(dst *victims.Decision) {
 	}
 	e := rulebook.ReasonOf(r.Reason)
 	if fill.HelpReason(); !e.Place && !e.Gate {
-		// Of a job that may have victims on many nodes Worth compares amounts. Gangs go for
+		// Of a job that may have victims on many nodes MayHaveChanged compares amounts. Gangs go for
 		// reasons of their own.
 		switch r.Reason {
 		case rulebook.NoVictims:

@@ -35,7 +35,7 @@ func propertyWorth(t *rapid.T) {
 	m.help, m.until = &help, before.Refusal.RetryAt
 	for range 6 {
 		m.next()
-		if help.Worth(h.cluster, m.now) {
+		if help.MayHaveChanged(h.cluster, m.now) {
 			continue
 		}
 		if after := m.decide(); after.Outcome != victims.Refused {

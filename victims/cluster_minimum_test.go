@@ -68,8 +68,8 @@ func TestMinMembers_Decides(t *testing.T) {
 	var d Decision
 	require.NoError(t, p.Decide(&d, &ask, noon))
 	require.Equal(t, Refused, d.Outcome)
-	require.False(t, d.Refusal.Help.Worth(c, noon))
+	require.False(t, d.Refusal.Help.MayHaveChanged(c, noon))
 	require.NoError(t, c.SetMinMembers("g", 3))
-	require.True(t, d.Refusal.Help.Worth(c, noon))
+	require.True(t, d.Refusal.Help.MayHaveChanged(c, noon))
 	require.Equal(t, 1, stopped())
 }

@@ -451,9 +451,9 @@ type Refusal struct {
 	Candidates int
 	// Filtered is the number of nodes that the filter refused, to a job for every member.
 	Filtered int
-	// Root is why it could not run even in an empty cluster; zero: it could. Of a job it is the first required
+	// Cause is why it could not run even in an empty cluster; zero: it could. Of a job it is the first required
 	// member's.
-	Root Root
+	Cause Cause
 	// RetryAt is when time alone can first change the answer, perhaps to another refusal; zero: never.
 	RetryAt time.Time
 	// Help is what else can.
@@ -519,14 +519,14 @@ func (p *Protector) noteJob(name string) {
 	}
 }
 
-// A Root says why an ask could not run even in an empty cluster. The first kind that holds counts:
+// A Cause says why an ask could not run even in an empty cluster. The first kind that holds counts:
 //
 //   - no-node: no schedulable node, not reserved for others, passes its filter.
 //   - too-large: no such empty node would hold it. Node has the most of the first type of which none has enough;
 //     else it lacks least by dominant share of the cluster. Ties go by node order.
 //   - above-max: it alone is above a max of its path. Queue has the least max of the first such type; of equals
 //     the lowest.
-type Root struct {
+type Cause struct {
 	Kind  string
 	Type  int
 	Most  int64 // of the type, that there is

@@ -155,7 +155,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	}
 	var b strings.Builder
 	r, stale := &d.Refusal, d.Count()
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.first(c)+d.because(c, r.Reason))
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Cause.first(c)+d.because(c, r.Reason))
 	if stale != nil {
 		b.WriteString("  the cluster has changed since, and nothing was counted\n")
 	}
@@ -265,7 +265,7 @@ func (c *Cluster) wouldLack(r *Refusal) string {
 }
 
 // first says a root before a reason; "" if there is none.
-func (r *Root) first(c *Cluster) string {
+func (r *Cause) first(c *Cluster) string {
 	if r.Kind == "" {
 		return ""
 	}

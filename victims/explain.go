@@ -24,10 +24,10 @@ type Explanation struct {
 	Queues   []QueueFinding // in tree order
 	Nodes    []NodeFinding  // in node order
 	Tasks    []TaskFinding  // by key; without grants
-	// Relaxed has, for a refusal, every single rule without which it would not be one: in the order of
+	// Relaxations has, for a refusal, every single rule without which it would not be one: in the order of
 	// DESIGN.md, Explanations and audits, then queues, nodes or keys. It is empty for an ask that holds a
 	// grant. Of a gang fewer rules are tried; see jobs.Planner.Explain.
-	Relaxed []Relaxation
+	Relaxations []Relaxation
 	// CutShort: its steps ended, or Stop said so, before all rules were tried, or all members explained.
 	CutShort bool
 	// Members has, of a refused gang, those without a place, the alike together. It has no Queues, Nodes and
@@ -40,7 +40,7 @@ type Explanation struct {
 
 // clear makes e ready to be filled; memory is kept.
 func (e *Explanation) clear() {
-	e.Queues, e.Nodes, e.Tasks, e.Relaxed = e.Queues[:0], e.Nodes[:0], e.Tasks[:0], e.Relaxed[:0]
+	e.Queues, e.Nodes, e.Tasks, e.Relaxations = e.Queues[:0], e.Nodes[:0], e.Tasks[:0], e.Relaxations[:0]
 	e.Members, e.CutShort = e.Members[:0], false
 	e.amounts = e.amounts[:0]
 }
@@ -191,7 +191,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 	note := func() {
 		r := d.without
 		r.Outcome, r.Place, r.Victims = again.Outcome, again.Plan.Places[0].Node, len(again.Plan.Victims)
-		e.Relaxed = append(e.Relaxed, r)
+		e.Relaxations = append(e.Relaxations, r)
 	}
 	for _, r := range d.p.relaxations(d.c, d.ask) {
 		if !goesOn() {
@@ -445,7 +445,7 @@ func (t table) writeTo(b *strings.Builder) {
 	}
 }
 
-// Describe writes tables of queues, nodes, tasks and Relaxed rules, for people. Nodes must be there still.
+// Describe writes tables of queues, nodes, tasks and Relaxations, for people. Nodes must be there still.
 func (e *Explanation) Describe(c *Cluster) string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and
 	// tasks who.
@@ -487,20 +487,20 @@ func (e *Explanation) Describe(c *Cluster) string {
 	switch {
 	// An ask in flight waits for its own victims. No rule stands in its way,
 	// and so none is relaxed for it.
-	case e.Decision.Outcome != Refused || e.Decision.Refusal.Reason == InFlight, e.CutShort && len(e.Relaxed) == 0:
+	case e.Decision.Outcome != Refused || e.Decision.Refusal.Reason == InFlight, e.CutShort && len(e.Relaxations) == 0:
 	// That there is no line must be said: it means that no change of one thing
 	// helps, which is an answer and no gap.
-	case len(e.Relaxed) == 0 && len(e.Decision.Plan.Ask.Members) > 0:
+	case len(e.Relaxations) == 0 && len(e.Decision.Plan.Ask.Members) > 0:
 		b.WriteString("no single rule about the whole, a queue, a budget or a node stands in the way\n")
-	case len(e.Relaxed) == 0:
+	case len(e.Relaxations) == 0:
 		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
 	case len(e.Decision.Plan.Ask.Members) > 0:
 		b.WriteString("it would have its places\n")
 	default:
 		b.WriteString("it would have a place\n")
 	}
-	for i := range e.Relaxed {
-		b.WriteString("  " + e.Relaxed[i].Describe(c) + "\n")
+	for i := range e.Relaxations {
+		b.WriteString("  " + e.Relaxations[i].Describe(c) + "\n")
 	}
 	if e.CutShort {
 		b.WriteString("cut short: not all rules were tried\n")

@@ -32,13 +32,13 @@ func propertyRelaxations(t *rapid.T) {
 	c := world.Cases(world.Small).Draw(t, "case")
 	e, cluster := explain(t, c)
 	if e.Decision.Outcome != victims.Refused || e.Decision.Refusal.Reason == victims.InFlight {
-		if len(e.Relaxed) > 0 {
-			t.Fatalf("%v relaxed of %v\n%v", e.Relaxed, e.Decision.Outcome, c)
+		if len(e.Relaxations) > 0 {
+			t.Fatalf("%v relaxed of %v\n%v", e.Relaxations, e.Decision.Outcome, c)
 		}
 		return
 	}
 	found := make(map[victims.Relaxation]victims.Relaxation)
-	for _, f := range e.Relaxed {
+	for _, f := range e.Relaxations {
 		found[victims.Relaxation{Rule: f.Rule, Queue: f.Queue, Node: f.Node, Key: f.Key, Budget: f.Budget}] = f
 	}
 	for r, changed := range changes(c, cluster) {

@@ -29,7 +29,7 @@ func (f *fixture) explain(p *victims.Planner, a *victims.Ask) *victims.Explanati
 // about, and what is decided without it: outcome, node and number of victims.
 func (f *fixture) relaxed(e *victims.Explanation) []string {
 	lines := []string{}
-	for _, r := range e.Relaxed {
+	for _, r := range e.Relaxations {
 		about := ""
 		switch r.Rule {
 		case "over-guarantee", "max", "fence", "disabled", "guarantee":
@@ -183,7 +183,7 @@ func TestExplain_NoObstacle(t *testing.T) {
 	f, p, ask := (&obstacle{}).build(t)
 	e := f.explain(p, ask)
 	require.Equal(t, victims.Preempts, e.Decision.Outcome)
-	require.Empty(t, e.Relaxed)
+	require.Empty(t, e.Relaxations)
 }
 
 // Every rule that can be relaxed is an obstacle above.
@@ -191,7 +191,7 @@ func TestExplain_EveryRelaxable(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, o := range obstacles {
 		f, p, ask := o.build(t)
-		for _, r := range f.explain(p, ask).Relaxed {
+		for _, r := range f.explain(p, ask).Relaxations {
 			seen[r.Rule] = true
 		}
 	}
@@ -346,7 +346,7 @@ func TestExplain_InFlight(t *testing.T) {
 	require.NoError(t, err)
 	e := f.explain(p, ask)
 	require.Equal(t, victims.InFlight, e.Decision.Refusal.Reason)
-	require.Empty(t, e.Relaxed)
+	require.Empty(t, e.Relaxations)
 	require.Equal(t, []string{"n1 held short 10 lacks 0", "n2 not-needed short 0 lacks 0"}, f.nodeLines(e))
 	require.Equal(t, []string{"v not-helping"}, f.taskLines(e))
 	for _, q := range e.Queues {

@@ -145,7 +145,7 @@ func TestExplain_Owned(t *testing.T) {
 	f := threeNodes(t)
 	p := &victims.Planner{}
 	first := f.explain(p, f.ask("x", "b", 6))
-	before := fmt.Sprint(first.Queues, first.Nodes, first.Tasks, first.Relaxed)
+	before := fmt.Sprint(first.Queues, first.Nodes, first.Tasks, first.Relaxations)
 	f.explain(p, f.ask("y", "b", 2))
-	require.Equal(t, before, fmt.Sprint(first.Queues, first.Nodes, first.Tasks, first.Relaxed))
+	require.Equal(t, before, fmt.Sprint(first.Queues, first.Nodes, first.Tasks, first.Relaxations))
 }

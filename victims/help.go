@@ -15,7 +15,7 @@ import (
 )
 
 // A Help says what would help a refused ask. Until something of it happens, the answer stays a refusal; it need
-// not be enough. [Help.Worth] tells by amounts whether to decide again. Or decide again after these events:
+// not be enough. [Help.MayHaveChanged] tells by amounts whether to decide again. Or decide again after these events:
 //
 //   - a task or grant goes, shrinks or is told to stop: [Help.IfLess];
 //   - one comes, grows, starts, or may stay: [Help.IfMore]. One that moves goes and comes;
@@ -35,7 +35,7 @@ type Help struct {
 	less, more  []queue.ID // in which less, or more, usage would help, with those below
 	budgets     []string   // hard ones in which more left would help
 	moreVictims bool       // a higher Options.MaxVictims
-	noted       noted      // see Worth
+	noted       noted      // see MayHaveChanged
 }
 
 // helpTime notes whether time alone would help, and when. Whoever changes RetryAt or Proven later notes it anew.
@@ -80,7 +80,7 @@ func (h *Help) CopyFrom(from *Help) {
 	h.budgets = append(budgets, from.budgets...)
 }
 
-// anything makes h name all that can happen but time: then [Help.Worth] is true after any change.
+// anything makes h name all that can happen but time: then [Help.MayHaveChanged] is true after any change.
 func (h *Help) anything(c *Cluster) {
 	h.noted.Anything = true
 	h.anyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
@@ -180,7 +180,7 @@ type noted struct {
 	used    []int64 // by queue and type
 }
 
-// note has h remember a refusal, for [Help.Worth]; e says who may go.
+// note has h remember a refusal, for [Help.MayHaveChanged]; e says who may go.
 func (h *Help) note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) {
 	m := &h.noted
 	m.copyFrom(&noted{Wish: *w, version: c.version, since: c.seen()})
@@ -221,12 +221,12 @@ func (m *noted) copyFrom(from *noted) {
 	m.highest, m.used = append(highest, from.highest...), append(used, from.used...)
 }
 
-// Worth reports whether the answer may be another one now: the time has come, or enough has changed for the
+// MayHaveChanged reports whether the answer may be another one now: the time has come, or enough has changed for the
 // amounts of the ask. It sees changes of the cluster alone: not of functions, the ask, its members or options.
 //
 // It compares amounts: what is free and may go on nodes that have changed, and on others if a queue has more to
 // give. The cost is linear in nodes and queues, and in the tasks of nodes that it looks into.
-func (h *Help) Worth(c *Cluster, now time.Time) bool {
+func (h *Help) MayHaveChanged(c *Cluster, now time.Time) bool {
 	m := &h.noted
 	switch {
 	case m.version.line == nil || m.version.line != c.line || now.Before(m.At):

@@ -68,8 +68,8 @@ func TestMinRuntime(t *testing.T) {
 		require.Equal(t, "no-victims", d.Refusal.Reason)
 		require.Equal(t, []victims.Count{{Rule: "exempt", Tasks: 1}}, d.Refusal.Counts)
 		require.True(t, end.Equal(d.Refusal.RetryAt), "RetryAt %v", d.Refusal.RetryAt)
-		require.True(t, d.Refusal.Help.Worth(f.c, end))
-		require.False(t, d.Refusal.Help.Worth(f.c, end.Add(-1)))
+		require.True(t, d.Refusal.Help.MayHaveChanged(f.c, end))
+		require.False(t, d.Refusal.Help.MayHaveChanged(f.c, end.Add(-1)))
 
 		d = decide(end)
 		require.Equal(t, []string{"v"}, keysOf(d))

@@ -201,7 +201,7 @@ func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 	if r.Counts["guarantee"] > 0 {
 		r.ProtectedBy = c.Tree().Path(f.ProtectedBy.Queue) + " " + c.Schema().Name(f.ProtectedBy.Type)
 	}
-	r.Cause = world.CauseOf(c, &f.Root)
+	r.Cause = world.CauseOf(c, &f.Cause)
 	if f.Closest != 0 {
 		r.Closest = c.Node(f.Closest).Name
 		r.Lacks = world.AmountsOf(c, f.Lacks)

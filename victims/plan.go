@@ -249,7 +249,7 @@ func (d *decision) root(r *Refusal) {
 			}
 		}
 	}
-	r.Root = d.c.RootOf(d.size, d.ask.Queue, d.may)
+	r.Cause = d.c.CauseOf(d.size, d.ask.Queue, d.may)
 }
 
 // holdsEmpty reports whether a node would hold a size with nothing on it.
@@ -262,31 +262,31 @@ func (x *index) holdsEmpty(n NodeID, size resources.Vector) bool {
 	return true
 }
 
-// RootOf returns why work of a size and leaf could not run even in an empty cluster. The nodes are those that
+// CauseOf returns why work of a size and leaf could not run even in an empty cluster. The nodes are those that
 // it may use, in node order, up to the first that would hold it.
-func (x *index) RootOf(size resources.Vector, leaf queue.ID, nodes []NodeID) Root {
+func (x *index) CauseOf(size resources.Vector, leaf queue.ID, nodes []NodeID) Cause {
 	switch n := len(nodes); {
 	case n == 0:
-		return Root{Kind: "no-node"}
+		return Cause{Kind: "no-node"}
 	case !x.holdsEmpty(nodes[n-1], size):
 		return x.tooLarge(size, nodes)
 	}
 	for t, v := range size {
-		root := Root{}
+		root := Cause{}
 		for q := range x.tree.Ancestors(leaf) {
 			if most, ok := x.tree.Max(q).Bound(t); ok && v > most && (root.Kind == "" || most < root.Most) {
-				root = Root{Kind: "above-max", Type: t, Most: most, Queue: q}
+				root = Cause{Kind: "above-max", Type: t, Most: most, Queue: q}
 			}
 		}
 		if root.Kind != "" {
 			return root
 		}
 	}
-	return Root{}
+	return Cause{}
 }
 
 // tooLarge returns what nodes lack, of which none would hold a size.
-func (x *index) tooLarge(size resources.Vector, nodes []NodeID) Root {
+func (x *index) tooLarge(size resources.Vector, nodes []NodeID) Cause {
 	for t, v := range size {
 		best := nodes[0]
 		for _, n := range nodes {
@@ -295,7 +295,7 @@ func (x *index) tooLarge(size resources.Vector, nodes []NodeID) Root {
 			}
 		}
 		if most := x.row(x.capacity, best)[t]; most < v {
-			return Root{Kind: "too-large", Type: t, Most: most, Node: best}
+			return Cause{Kind: "too-large", Type: t, Most: most, Node: best}
 		}
 	}
 	lack := func(n NodeID) (short resources.Vector) {
@@ -308,7 +308,7 @@ func (x *index) tooLarge(size resources.Vector, nodes []NodeID) Root {
 		}
 	}
 	t := slices.IndexFunc(lack(best), func(v int64) bool { return v > 0 })
-	return Root{Kind: "too-large", Type: t, Most: x.row(x.capacity, best)[t], Node: best}
+	return Cause{Kind: "too-large", Type: t, Most: x.row(x.capacity, best)[t], Node: best}
 }
 
 // A side is what a [Decision] lends to planners of other packages, as lent.To(d).

@@ -105,7 +105,7 @@ func TestRefused_MoreMayHelpLater(t *testing.T) {
 
 	require.True(t, d.Refusal.Help.IfMore(f.c, f.queue("a")))
 	f.task("w", "a", "n2", 4)
-	require.True(t, d.Refusal.Help.Worth(f.c, now.Add(time.Minute)))
+	require.True(t, d.Refusal.Help.MayHaveChanged(f.c, now.Add(time.Minute)))
 	var then victims.Decision
 	require.NoError(t, (&victims.Planner{Cluster: f.c}).Decide(&then, ask, now.Add(time.Minute)))
 	require.Equal(t, []string{"v"}, keysOf(&then))

@@ -237,7 +237,7 @@ func (r *Refusal) report(c *Cluster, ofGang bool) *refusalReport {
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.report(c),
 		Also: r.Also, OwnLeaf: r.told.OwnLeaf, Scarce: append([]string(nil), r.ShortBudgets...),
-		Proven: r.Proven, NoneCounts: r.told.NoneCounts, ProtectedBy: r.ProtectedBy.report(c), Cause: r.Root.report(c),
+		Proven: r.Proven, NoneCounts: r.told.NoneCounts, ProtectedBy: r.ProtectedBy.report(c), Cause: r.Cause.report(c),
 	}
 	switch rulebook.ReasonOf(cmp.Or(r.Also, r.Reason)).About {
 	case rulebook.AboutMax, rulebook.AboutGuarantee:
@@ -351,8 +351,8 @@ func (e *Explanation) Report(c *Cluster) any {
 			Key: f.Key, Queue: c.tree.Path(f.queue), Node: c.nodes[f.node].name, Rule: f.Rule, Victim: f.Victim,
 		})
 	}
-	for i := range e.Relaxed {
-		f := &e.Relaxed[i]
+	for i := range e.Relaxations {
+		f := &e.Relaxations[i]
 		r.Relaxed = append(r.Relaxed, relaxationReport{
 			Rule: f.Rule, Text: f.Describe(c), Key: f.Key,
 			Outcome: word.Or(f.Outcome), Node: c.nodes[f.Place].name, Members: f.Members, Victims: f.Victims,
@@ -385,8 +385,8 @@ func (p *Protector) report(c *Cluster) any {
 	return protectorReport{Queue: c.tree.Path(p.Queue), Type: c.Schema().Name(p.Type), Job: p.Job, Minimum: c.MinMembers(p.Job)}
 }
 
-// A rootReport is a [Root] for machines.
-type rootReport struct {
+// A causeReport is a [Cause] for machines.
+type causeReport struct {
 	Kind  string `json:"kind"`
 	Type  string `json:"type,omitempty"`
 	Most  string `json:"most,omitempty"`
@@ -395,11 +395,11 @@ type rootReport struct {
 }
 
 // report returns a root for encoding/json; nil if there is none.
-func (r *Root) report(c *Cluster) any {
+func (r *Cause) report(c *Cluster) any {
 	if r.Kind == "" {
 		return nil
 	}
-	x := rootReport{Kind: r.Kind}
+	x := causeReport{Kind: r.Kind}
 	if r.Kind != "no-node" {
 		x.Type, x.Most = c.Schema().Name(r.Type), resources.FormatQuantity(c.Schema().Name(r.Type), r.Most)
 	}
@@ -413,7 +413,7 @@ func (r *Root) report(c *Cluster) any {
 }
 
 // text says in a line why it could not run even in an empty cluster; "" if it could.
-func (r *Root) text(c *Cluster) string {
+func (r *Cause) text(c *Cluster) string {
 	amount := func() string { return vectors.Text(c.Schema(), r.Type, r.Most) + " " + c.Schema().Name(r.Type) }
 	switch r.Kind {
 	case "no-node":

@@ -81,7 +81,7 @@ func TestScarce_Worth(t *testing.T) {
 	require.Equal(t, "no-victims", d.Refusal.Reason)
 	// More usage of cpu gives nothing that counts.
 	require.NoError(t, world.AddTask(cluster, &world.Task{Key: "b3", Queue: "root.b", Node: "n1", Size: world.Amounts{"cpu": 1}}))
-	require.False(t, d.Refusal.Help.Worth(cluster, c.Options.Now))
+	require.False(t, d.Refusal.Help.MayHaveChanged(cluster, c.Options.Now))
 }
 
 func TestScarce_UnknownType(t *testing.T) {

@@ -43,7 +43,7 @@ func propertyWorth(t *rapid.T) {
 	m.until = before.Refusal.RetryAt
 	for range 6 {
 		m.next()
-		if help.Worth(c, m.now) {
+		if help.MayHaveChanged(c, m.now) {
 			continue
 		}
 		require.NoError(t, p.Decide(&after, &ask, m.now))
@@ -69,10 +69,10 @@ func TestWorth_NodeOpens(t *testing.T) {
 	require.Equal(t, "unknown-node", d.Refusal.Reason)
 	_, err = f.c.SyncNode("n1", []victims.Task{bad})
 	require.NoError(t, err)
-	require.False(t, d.Refusal.Help.Worth(f.c, now), "it is closed still")
+	require.False(t, d.Refusal.Help.MayHaveChanged(f.c, now), "it is closed still")
 	_, err = f.c.SyncNode("n1", nil)
 	require.NoError(t, err)
-	require.True(t, d.Refusal.Help.Worth(f.c, now))
+	require.True(t, d.Refusal.Help.MayHaveChanged(f.c, now))
 	require.Equal(t, victims.Fits, f.decide(&victims.Planner{}, ask).Outcome)
 }
 
@@ -95,10 +95,10 @@ func TestWorth_Copies(t *testing.T) {
 		require.NoError(t, f.c.SetBudget("b", victims.Budget{}))
 	}
 	help := refused(f.c)
-	require.False(t, help.Worth(f.c, now))
+	require.False(t, help.MayHaveChanged(f.c, now))
 	was := f.c.Clone()
 	f.c.CopyFrom(roomy)
-	require.True(t, help.Worth(f.c, now))
+	require.True(t, help.MayHaveChanged(f.c, now))
 
 	f.c.CopyFrom(was)
 	for range 9 {
@@ -110,9 +110,9 @@ func TestWorth_Copies(t *testing.T) {
 	original := was.Clone()
 	original.CopyFrom(f.c)
 	help = refused(was)
-	require.False(t, help.Worth(f.c, now))
+	require.False(t, help.MayHaveChanged(f.c, now))
 	require.NoError(t, f.c.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{9}}))
-	require.True(t, help.Worth(f.c, now))
+	require.True(t, help.MayHaveChanged(f.c, now))
 }
 
 func FuzzWorth(f *testing.F) {

@@ -34,12 +34,12 @@ func (p page) job(s *scenario.Step, then scenario.Then) {
 
 // relaxed writes a line for each rule without which a gang would have its places.
 func (p page) relaxed(e *victims.Explanation) {
-	if e == nil || len(e.Relaxed) == 0 {
+	if e == nil || len(e.Relaxations) == 0 {
 		return
 	}
 	p.printf("  it would have its places\n")
-	for i := range e.Relaxed {
-		p.printf("    %s\n", e.Relaxed[i].Describe(p.run.After))
+	for i := range e.Relaxations {
+		p.printf("    %s\n", e.Relaxations[i].Describe(p.run.After))
 	}
 }
 

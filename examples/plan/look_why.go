@@ -85,8 +85,8 @@ type relaxLook struct {
 
 // relaxLooks returns what there is to relax for the ask of a request.
 func relaxLooks(d *drawing, request int, e *victims.Explanation) (all []relaxLook) {
-	for i := range e.Relaxed {
-		f := &e.Relaxed[i]
+	for i := range e.Relaxations {
+		f := &e.Relaxations[i]
 		all = append(all, relaxLook{f.Describe(d.cluster), d.relax(request, f)})
 	}
 	return all

@@ -92,11 +92,11 @@ func TestDecide_Help(t *testing.T) {
 	require.NoError(t, p.Decide(&d, &ask, world.Epoch))
 	without := stay(t, &p, &ask, world.Epoch)
 	require.Equal(t, victims.Refused, d.Outcome)
-	require.False(t, d.Refusal.Help.Worth(c, world.Epoch))
+	require.False(t, d.Refusal.Help.MayHaveChanged(c, world.Epoch))
 
 	require.NoError(t, c.Resize("b2", resources.Vector{6}))
-	require.False(t, without.Refusal.Help.Worth(c, world.Epoch), "2 are free, and the ask wants 8")
-	require.True(t, d.Refusal.Help.Worth(c, world.Epoch))
+	require.False(t, without.Refusal.Help.MayHaveChanged(c, world.Epoch), "2 are free, and the ask wants 8")
+	require.True(t, d.Refusal.Help.MayHaveChanged(c, world.Epoch))
 	require.NoError(t, p.Decide(&d, &ask, world.Epoch))
 	require.Equal(t, victims.Preempts, d.Outcome)
 }
@@ -137,8 +137,8 @@ func TestDecide_RetryAt(t *testing.T) {
 		require.Equal(t, victims.Refused, d.Outcome, name)
 		require.True(t, d.Refusal.Proven, name)
 		require.Equal(t, end, d.Refusal.RetryAt, name)
-		require.False(t, d.Refusal.Help.Worth(c, end.Add(-1)), name)
-		require.True(t, d.Refusal.Help.Worth(c, end), name)
+		require.False(t, d.Refusal.Help.MayHaveChanged(c, end.Add(-1)), name)
+		require.True(t, d.Refusal.Help.MayHaveChanged(c, end), name)
 		require.NoError(t, p.Decide(&d, &ask, end))
 		require.Len(t, d.Plan.Moves, 1, name)
 	}

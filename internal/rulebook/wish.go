@@ -9,7 +9,7 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Wish is what victims.Help.Worth has to know of a refused ask or job.
+// A Wish is what victims.Help.MayHaveChanged has to know of a refused ask or job.
 type Wish struct {
 	Key       string   // of the ask
 	Queue     queue.ID // of the ask or job

@@ -73,7 +73,7 @@ func (d *decoder) protectedBy(v value) ProtectedBy {
 	}
 }
 
-// A Cause is why an ask or a job could not run even in an empty cluster; see [victims.Root].
+// A Cause is why an ask or a job could not run even in an empty cluster; see [victims.Cause].
 type Cause struct {
 	Kind  string `json:"kind,omitempty"` // no-node, too-large or above-max
 	Type  string `json:"type,omitempty"`

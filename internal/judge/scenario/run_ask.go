@@ -164,7 +164,7 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 		result.Reason = d.Refusal.Reason
 		result.Counts = counts(d.Refusal.Counts)
 		result.ProtectedBy = r.protectedBy(&d.Refusal)
-		result.Cause = r.cause(&d.Refusal.Root)
+		result.Cause = r.cause(&d.Refusal.Cause)
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
 		result.WaitsFor = d.Refusal.WaitsFor
@@ -191,7 +191,7 @@ func counts(list []victims.Count) map[string]int {
 }
 
 // cause returns why what was refused could not run even in an empty cluster, or nil.
-func (r *runner) cause(root *victims.Root) *Cause {
+func (r *runner) cause(root *victims.Cause) *Cause {
 	if root.Kind == "" {
 		return nil
 	}

@@ -376,7 +376,7 @@ func (r *runner) jobResult(i int, d *victims.Decision) Result {
 		result.Proven = &d.Refusal.Proven
 		result.Counts = counts(d.Refusal.Counts)
 		result.ProtectedBy = r.protectedBy(&d.Refusal)
-		result.Cause = r.cause(&d.Refusal.Root)
+		result.Cause = r.cause(&d.Refusal.Cause)
 		return result
 	}
 	proven := p.Proof == victims.ProofCost

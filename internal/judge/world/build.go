@@ -232,7 +232,7 @@ func AmountsOf(c *victims.Cluster, v resources.Vector) Amounts {
 
 // CauseOf returns why work could never run in the words of the oracle: "no-node",
 // "too-large n1 cpu 4" or "above-max root.a cpu 4"; "" if it could.
-func CauseOf(c *victims.Cluster, r *victims.Root) string {
+func CauseOf(c *victims.Cluster, r *victims.Cause) string {
 	switch r.Kind {
 	case "too-large":
 		return fmt.Sprintf("%s %s %s %d", r.Kind, c.NodeName(r.Node), c.Schema().Name(r.Type), r.Most)
