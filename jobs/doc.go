@@ -6,21 +6,9 @@
 //
 // # Use
 //
-// A [Planner] answers a [victims.Ask], with or without members, by a [victims.Decision]:
-//
-//	planner := jobs.Planner{Cluster: cluster}
-//	var d victims.Decision
-//	if err := planner.Decide(&d, &ask, now); err != nil {
-//		return err // something is wrong with the ask itself
-//	}
-//	if d.Outcome != victims.Refused {
-//		err = cluster.Apply(&d) // grants members their nodes, marks victims
-//	}
-//
-// Then stop the victims, tell the cluster as each goes, and start the ask:
-//
-//	err = cluster.RemoveTask(victim.Key)
-//	err = cluster.Start(ask.Key, now)
+// Use a [Planner] as a [victims.Planner]: it answers a [victims.Ask], with or without members, by a
+// [victims.Decision]. Apply it, stop the victims, call [victims.Cluster.RemoveTask] as each goes, and
+// [victims.Cluster.Start] the ask.
 //
 // Or start all that have room by [victims.Cluster.StartReady]. [victims.Cluster.Grants] says who waits for
 // whom; [victims.Cluster.Cancel] has victims run on that do not stop in time.
@@ -43,12 +31,11 @@
 //
 // # Moves
 //
-// With Options.Moves tasks that are Movable start again on another node instead of stopping: use it if
-// fragments block large work. All else in such a plan is judged in the cluster in which movers have moved. A
-// task moves only for room that the plan needs, to a node with room for it once what is leaving has gone.
+// With Options.Moves Movable tasks start again on another node instead of stopping: use it if fragments block large
+// work. A task moves only for room that the plan needs, to a node with room for it once what is leaving has gone.
 // Nobody moves or stops for a mover. Members of a gang move together, to nodes that share domains as narrow as
-// before, or not at all. Stop [victims.Plan.Moves] like victims. Each starts by [victims.Cluster.StartReady]
-// once it has gone. See DESIGN.md, Moves.
+// before, or not at all. Stop [victims.Plan.Moves] like victims; [victims.Cluster.StartReady] starts them. See
+// DESIGN.md, Moves.
 //
 // # The plan
 //

@@ -5,9 +5,8 @@
 //
 // # Use
 //
-// A [Timing] looks at each max and its delay, [queue.Policies].QuotaDelay, and says which queues are due; without
-// a delay none is. An [Enforcer] decides for one queue
-// at a time:
+// A [Timing] says which queues are due by their max and its delay, [queue.Policies].QuotaDelay; without a delay none
+// is. An [Enforcer] decides for one queue at a time:
 //
 //	timing := quota.Timing{Cluster: cluster}
 //	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}
@@ -41,6 +40,6 @@
 // A job with a minimum loses members down to it one by one, and then goes as a whole or not at all. Hard
 // budgets are never overrun. See DESIGN.md, Quota.
 //
-// [victims.Enforcement] says how much stays over, and why; a [Slack] whether that may; [victims.Auditor] judges it. The same calls give the
-// same decision, whatever the order in which tasks were added.
+// [victims.Enforcement] says how much stays over, and why; a [Slack] whether that may; [victims.Auditor] judges it.
+// The order in which tasks were added does not matter.
 package quota

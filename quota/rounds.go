@@ -229,10 +229,9 @@ func (x *enforcement) divide() {
 	}
 }
 
-// Parts sets dst to what each of some queues gives of a target, and returns it: in proportion to what each has
-// to spare, type by type, in whole units by largest remainder, ties to the first. They sum to the target, or to
-// all that is spare if that is less. Negative amounts count as 0. It reuses the vectors of dst. The cost is
-// sorting the queues per type.
+// Parts sets dst to what each of some queues gives of a target, or of all that is spare if that is less, and returns
+// it: in proportion to what each has to spare, type by type, in whole units by largest remainder, ties to the first.
+// Negative amounts count as 0. It reuses the vectors of dst. The cost is sorting the queues per type.
 func Parts(dst []resources.Vector, target resources.Vector, spare []resources.Vector) []resources.Vector {
 	var divider vectors.Divider
 	dst = slices.Grow(dst[:0], len(spare))[:len(spare)]

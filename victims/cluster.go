@@ -90,9 +90,8 @@ func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 // SetTree replaces the queues by another tree, which the cluster takes over. Queues and types of the same path
 // and name are the same; all else stays. Look up the queue IDs of kept asks and tasks again.
 //
-// Errors are used leaves that are none any more (ErrInvalid), a type that the tree lacks (queue.ErrConfig), usage
-// in the tree (ErrState), and a tree of another cluster (queue.ErrReadOnly). The cost is linear in tasks, nodes
-// and queues.
+// Errors are used leaves that are none now (ErrInvalid), a type that the tree lacks (queue.ErrConfig), usage in it
+// (ErrState), and a tree of another cluster (queue.ErrReadOnly). The cost is linear in tasks, nodes and queues.
 func (c *Cluster) SetTree(tree *queue.Tree) error {
 	c.made()
 	if tree == nil || tree.Len() == 0 {
@@ -114,8 +113,8 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 	return nil
 }
 
-// SetBudget adds or replaces a budget, before or after tasks name it. If the number that
-// you have does not know of marked tasks yet, set Left less what they draw. Errors are an empty name, and a Left below -4611686018427387904.
+// SetBudget adds or replaces a budget, before or after tasks name it. If your number does not know of marked tasks
+// yet, set Left less what they draw. Errors are an empty name, and a Left below -4611686018427387904.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
 	if err := checkBudget(name, b); err != nil {
@@ -450,8 +449,8 @@ func (a *Ask) task(node NodeID) Task {
 }
 
 // Admits reports whether a task may be placed on a node now, without a plan: it fits what is free and every max
-// above; what is granted or leaving counts as used. It ignores if the node is schedulable or reserved. A queue that is
-// no leaf, or a closed node, admits nothing. The cost is depth·types.
+// above. It ignores if the node is schedulable or reserved. A queue that is no leaf, or a closed node, admits
+// nothing. The cost is depth·types.
 func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
 	// What is no size or no leaf has no room anywhere: a question is no error.
 	if x.nodeOf(node).closed() || x.checkLeaf(leaf) != nil || x.checkSize(size) != nil {

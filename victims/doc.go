@@ -5,9 +5,9 @@
 //
 // # Use
 //
-// Tell a [Cluster] about nodes and tasks, and what changes. A [Planner] answers one [Ask] at a time with a
-// [Decision]: the ask fits, it waits for what is leaving, there is a [Plan], or a [Refusal] says why not and
-// what would help. Nothing happens until you apply the plan:
+// Tell a [Cluster] about nodes and tasks. A [Planner] answers an [Ask] by a [Decision]: the ask fits, it waits for
+// what is leaving, there is a [Plan], or a [Refusal] says why not and what would help. Nothing happens until you
+// apply it:
 //
 //	planner := victims.Planner{Cluster: cluster}
 //	var d victims.Decision
@@ -37,8 +37,8 @@
 //
 // # Laws and cost
 //
-// Every plan keeps the seven laws (DESIGN.md, The seven laws). No victim can be given back. Of all nodes and
-// sets of victims the plan has the least [Cost]; [Plan.Proof] says how much of that is certain.
+// Every plan keeps the seven laws (DESIGN.md, The seven laws). No victim can be given back. It has the least [Cost]
+// of all nodes and sets of victims; [Plan.Proof] says how much of that is certain.
 //
 // # Complexity and memory
 //

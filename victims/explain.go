@@ -82,11 +82,10 @@ type MemberFinding struct {
 	Alone   Explanation // of the first of them, if it asked for a place of its own
 }
 
-// Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which
-// single rule, relaxed, would give a place. It looks at every task and node, searches nodes that come close
-// within the Steps of one decision, and decides a refusal again for every rule that may matter, as long as
-// together these have taken fewer than Steps; if that is not set, than 9 times those of the decision, or what
-// a decision may take by default, if that is more.
+// Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which single
+// rule, relaxed, would give a place. It looks at every task and node, searches close nodes within the Steps of one
+// decision, and decides a refusal again for every rule that may matter, as long as together these have taken fewer
+// than Steps; if that is not set, than 9 times those of the decision, or what one may take by default, if that is more.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 )
 
 // Count works out what a refusal counts: Counts, Candidates, Filtered, ShortBudgets, Closest and Lacks; of a gang
-// also Placeable and Domain. It is linear in tasks at worst, so Decide leaves it out. Describe and Report call it. It uses the planner that decided,
-// with its functions of now. If the cluster has changed, the error wraps ErrStale.
+// also Placeable and Domain. Describe and Report call it. It is linear in tasks at worst, and uses the planner that
+// decided, with its functions of now. If the cluster has changed, the error wraps ErrStale.
 func (d *Decision) Count() error {
 	by := d.counts.by
 	if by == nil {
