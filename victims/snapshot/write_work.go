@@ -53,6 +53,9 @@ func (w *writer) task(id victims.TaskID) task {
 	e.Age = w.age(t.Created)
 	if !t.Scheduled.IsZero() {
 		e.ScheduledAge = w.age(t.Scheduled)
+		if least := w.c.Tree().Policies(t.Queue).MinRuntime; *least > 0 && len(w.s.Asks)+len(w.s.Jobs) > 0 && t.Scheduled.After(w.s.Now) {
+			w.lacks("scheduled", t.Key, "now")
+		}
 	}
 	if !t.Checkpoint.IsZero() {
 		e.CheckpointAge = w.age(t.Checkpoint)
