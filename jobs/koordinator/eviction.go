@@ -22,8 +22,8 @@ const (
 // An Eviction is what to tell a victim.
 type Eviction struct {
 	Task string // its key
-	// Text is for [LabelSoftEviction]: JSON with task, queue (its path), node, priority, job (if any),
-	// preemptor, causes, and way: "delete", or "label" if the task's owner stops it.
+	// Text is for the label scheduling.koordinator.sh/soft-eviction: JSON with task, queue (its path), node,
+	// priority, job (if any), preemptor, causes, and way: "delete", or "label" if the task's owner stops it.
 	//
 	// The preemptor has job, application (if any), queue, priority, and members: those for which the victim
 	// makes room on its node, in order. Causes are, in order: node, headroom (under the max of a queue), quota

@@ -162,7 +162,7 @@ func TestEviction_String(t *testing.T) {
 func ExampleOptions_Evictions() {
 	cluster, plan := evictionPlan(check{})
 	for _, e := range (koordinator.Options{}).Evictions(plan, cluster)[3:] {
-		fmt.Printf("%s: %s\n%s\n", koordinator.LabelSoftEviction, e.Text, e.Why)
+		fmt.Printf("scheduling.koordinator.sh/soft-eviction: %s\n%s\n", e.Text, e.Why)
 	}
 	// Output:
 	// scheduling.koordinator.sh/soft-eviction: {"task":"x","queue":"root.a.1","node":"n1","priority":7,"preemptor":{"job":"j","application":"app-j","queue":"root.b","priority":100},"causes":["quota"],"way":"label"}

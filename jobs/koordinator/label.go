@@ -9,8 +9,8 @@
 //	}
 //
 // Read the labels of all members with [Options.Read] and put the [Intent] into the
-// [victims.Ask]. Once its plan is applied, put the text of each victim's [Eviction] into
-// [LabelSoftEviction], or delete the victim with PodShouldBeDeletedWhenPreempted.
+// [victims.Ask]. Once its plan is applied, label each victim with the text of its
+// [Eviction], or delete the victim with PodShouldBeDeletedWhenPreempted.
 package koordinator
 
 import (
@@ -19,9 +19,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 )
-
-// LabelSoftEviction is the label that tells a victim who preempts it; see [Eviction].
-const LabelSoftEviction = "scheduling.koordinator.sh/soft-eviction"
 
 // The labels that are read, with Koordinator's names. See DESIGN.md, Jobs: eviction.
 const (
