@@ -199,6 +199,26 @@ func TestTogether(t *testing.T) {
 			"plan j0@n2 -large; waits j1@n2",
 		},
 		{
+			"law 4: the fourth has no right, and in turn would have what the others need not stop", `
+				queue a
+				queue b g=3
+				node n1 5
+				task small a n1 2
+				task large a n1 3
+				job b 1,1,1,1
+			`, "plan j0@n1 j1@n1 j2@n1 -large; j3: over-guarantee",
+		},
+		{
+			"law 4: likewise where in turn the first takes the room of the second", `
+				queue a
+				queue b g=4
+				node n1 3
+				node n2 6
+				task large a n2 5
+				job b 1,3,3
+			`, "fits j0@n2 j1@n1; j2: over-guarantee",
+		},
+		{
 			"law 2: on the final state", `
 				queue top g=8
 				queue top.a
