@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package jobs has the planner for all asks. It places gangs, such as training jobs, as a whole or not at all,
-// and says which running tasks should stop for that. A [Pending] holds what waits, and decides those for which
-// that may help.
+// and says which running tasks should stop for that. A [Pending] holds what waits.
 //
 // # Use
 //
-// Use a [Planner] as a [victims.Planner]: it answers a [victims.Ask], with or without members, by a
-// [victims.Decision]. Apply it, stop the victims, call [victims.Cluster.RemoveTask] as each goes, and
-// [victims.Cluster.Start] the ask.
-//
-// Or start all that have room by [victims.Cluster.StartReady]. [victims.Cluster.Grants] says who waits for
-// whom; [victims.Cluster.Cancel] has victims run on that do not stop in time.
+// Use a [Planner] as a [victims.Planner]; an ask may have members. [victims.Cluster.StartReady] starts all that have
+// room. [victims.Cluster.Grants] says who waits for whom; [victims.Cluster.Cancel] has victims run on that do not
+// stop in time.
 //
 // # Members
 //

@@ -5,8 +5,7 @@
 //
 // # Use
 //
-// A [Timing] says which queues are due by their max and its delay, [queue.Policies].QuotaDelay; without a delay none
-// is. An [Enforcer] decides for one queue at a time:
+// A [Timing] says which queues are due. An [Enforcer] decides for one queue at a time:
 //
 //	timing := quota.Timing{Cluster: cluster}
 //	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}

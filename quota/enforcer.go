@@ -18,8 +18,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An Enforcer decides which tasks of a queue should stop. Only Cluster must be set. It serves one goroutine at
-// a time, reuses its memory, and never changes the cluster.
+// An Enforcer decides which tasks of a queue should stop. Only Cluster must be set. Goroutines and memory are
+// as in package victims.
 type Enforcer struct {
 	Cluster *victims.Cluster
 

@@ -19,8 +19,7 @@ import (
 type Order string
 
 const (
-	// YoungestFirst takes originators last, then lower priority first, opted-out tasks last, younger first,
-	// smaller first (by dominant share of the cluster), then by key.
+	// YoungestFirst is the order of [victims.Traits.Compare].
 	YoungestFirst Order = ""
 	// ClosestMatch takes tasks with exactly the types of the target first, then those with the fewest others,
 	// then by YoungestFirst.

@@ -25,10 +25,9 @@ import (
 //	due      the clock has ended, and usage was over max then
 //	running  the quota is being enforced
 //
-// Call [Timing.Observe] at the start, and when a max or delay may have changed. Range over [Timing.Due] at
-// [Timing.Next] or now and then, and enforce each queue. Call [Timing.End] once its victims are marked; or when they
-// have gone, if no other run is to begin there or below before that. Without [Timing.Load] every clock starts in
-// full.
+// Range over [Timing.Due] at [Timing.Next] or now and then. Call [Timing.End] once its victims are marked; or
+// when they have gone, if no other run is to begin there or below before that. Without [Timing.Load] every
+// clock starts in full.
 //
 // Usage is effective usage. An instant before the latest one counts as that one. Instants are returned in UTC. An
 // unknown queue panics. With another tree or cluster, queues and types of the same path and name keep their clocks.

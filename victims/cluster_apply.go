@@ -341,8 +341,8 @@ func (c *Cluster) takeBack(to lengths) {
 	c.cut(to)
 }
 
-// A Version identifies a state of a cluster. Every change gives a new one, Undo brings the old one back, and a
-// clone has its original's until either changes. Zero belongs to no cluster. See DESIGN.md, Identity.
+// A Version identifies a state of a cluster. Every change gives a new one, and Undo brings the old one back.
+// Zero belongs to no cluster. See DESIGN.md, Identity.
 type Version struct {
 	line   *line
 	number uint64

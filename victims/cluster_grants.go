@@ -286,8 +286,7 @@ func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 // dropped, and nobody takes it until an instant (rule "refused"). It returns the keys of asks whose plans need
 // it, sorted: give up by [Cluster.Cancel] or [Cluster.Drop], or wait.
 //
-// Errors are an unknown key, a task that is Releasing (ErrState), and an instant out of range. The cost is
-// linear in grants.
+// A task that is Releasing wraps ErrState. The cost is linear in grants.
 func (c *Cluster) Refuse(victim string, until time.Time) (asks []string, err error) {
 	err = c.edit(victim, func(id TaskID) error {
 		if _, ok := rulebook.Nanos(until); !ok {

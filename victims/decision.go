@@ -121,8 +121,7 @@ type Ask struct {
 	NeverPreempts bool // must not preempt others
 	Class         int  // of asks that the filter treats alike; see Options.Filter
 
-	// Members of a gang are in the caller's order. Keys tell which run or hold a grant. A nil Size or Budgets,
-	// and a Class of 0, are those of the ask.
+	// Members of a gang are in the caller's order. Keys tell which run or hold a grant.
 	Members []Member
 	// MinMembers is how many members must run, running ones included; 0 is all. Nobody stops for
 	// members beyond that.
@@ -142,17 +141,17 @@ type Ask struct {
 	Budgets        []string
 }
 
-// A Member is a task of a gang. Size, Class and Budgets that are zero are those of its Ask, as is all that a Member
-// has no field for.
+// A Member is a task of a gang, with fields as of [Task]. Size, Class and Budgets that are zero are those of its Ask,
+// as is all that a Member has no field for.
 type Member struct {
-	Key         string // unique among the tasks and grants of a cluster
-	Name        string // for people; may be ""
-	Tag         uint64 // the caller's
+	Key         string
+	Name        string
+	Tag         uint64
 	Size        resources.Vector
 	Class       int // see Options.Filter
 	Originator  bool
 	OptedOut    bool
-	Cost        int64 // of stopping it; see Task
+	Cost        int64
 	Preemptions int
 	Budgets     []string
 }
@@ -585,7 +584,7 @@ type Traits struct {
 	Priority   int32
 	OptedOut   bool
 	Created    time.Time       // zero: the oldest
-	Share      resources.Share // of the cluster
+	Share      resources.Share // dominant, of the cluster
 	Key        string
 }
 
