@@ -225,7 +225,11 @@ func TestExplain_Gangs(t *testing.T) {
 				explained = append(explained, h.job.Members[i].Key)
 			}
 			for _, task := range f.Alone.Tasks {
-				if of := h.cluster.Task(task.Task); task.Rule == "" && (of.NonPreemptible || of.Job == h.job.Key) {
+				id, ok := h.cluster.Lookup(task.Key)
+				if !ok {
+					t.Fatalf("%+v is about no task\n%v", task, h.c)
+				}
+				if of := h.cluster.Task(id); task.Rule == "" && (of.NonPreemptible || of.Job == h.job.Key) {
 					t.Fatalf("%s is a candidate\n%v", task.Key, h.c)
 				}
 			}

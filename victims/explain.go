@@ -67,11 +67,11 @@ type QueueFinding struct {
 
 // A TaskFinding says what a task is to an ask.
 type TaskFinding struct {
-	Task   TaskID
 	Key    string
 	Rule   string // what keeps it; "" for a candidate
 	Victim bool
 
+	task  TaskID
 	queue queue.ID
 	node  NodeID
 }
@@ -138,7 +138,7 @@ func (d *decision) prepareFindings(s stage) {
 func (d *decision) findTasks(e *Explanation) {
 	d.eachRule(func(id TaskID, rule rulebook.Rule) {
 		r := &d.c.tasks[id]
-		e.Tasks = append(e.Tasks, TaskFinding{Task: id, Key: r.key, Rule: rule.String(), queue: r.leaf, node: r.node})
+		e.Tasks = append(e.Tasks, TaskFinding{task: id, Key: r.key, Rule: rule.String(), queue: r.leaf, node: r.node})
 		f := &e.Queues[r.leaf]
 		if f.Tasks++; rule == 0 {
 			f.Candidates++
@@ -304,7 +304,7 @@ func (e *Explanation) taskRelaxations() (all []Relaxation) {
 	for _, x := range rulebook.Relaxations() {
 		for i := range e.Tasks {
 			if t := &e.Tasks[i]; x.Subject == rulebook.OfTask && t.Rule == x.Word {
-				all = append(all, Relaxation{Rule: x.Word, Key: t.Key, task: t.Task})
+				all = append(all, Relaxation{Rule: x.Word, Key: t.Key, task: t.task})
 			}
 		}
 	}
