@@ -182,7 +182,7 @@ func (o *choosing) Relaxations(c *Cluster, a *Ask) []Relaxation {
 }
 
 // rest returns how many steps a call may take that decides again after a decision that took so many: Steps, or 9
-// times those, at least DefaultSteps.
+// times those, at least the default budget.
 func (o *Options) rest(c *Cluster, spent int64) int64 {
 	if o.Steps > 0 {
 		return o.Steps
