@@ -47,12 +47,12 @@ func Admits(l Limit, v Vector) bool {
 	return true
 }
 
-// Over sets dst to the positive part of v - l in types that l bounds, else zero, and returns it.
+// Over sets dst to the positive part of v - l in types that l bounds, else zero.
 func Over(dst, v Vector, l Limit) Vector {
 	return excess(dst, v, l.Value, l.Defined)
 }
 
-// Short sets dst to the positive part of l - v in types that l bounds, else zero, and returns it.
+// Short sets dst to the positive part of l - v in types that l bounds, else zero.
 func Short(dst Vector, l Limit, v Vector) Vector {
 	return excess(dst, l.Value, v, l.Defined)
 }
@@ -72,12 +72,12 @@ func excess(dst, x, y Vector, m Mask) Vector {
 	return dst
 }
 
-// SubOnlyExisting sets dst to l - v in types that l bounds, and returns it; it may be negative.
+// SubOnlyExisting sets dst to l - v in types that l bounds; it may be negative.
 func SubOnlyExisting(dst, l Limit, v Vector) Limit {
 	return Limit{only(l.Defined, Sub(dst.Value, l.Value, v)), l.Defined}
 }
 
-// AddOnlyExisting sets dst to l + v in types that l bounds, and returns it.
+// AddOnlyExisting sets dst to l + v in types that l bounds.
 func AddOnlyExisting(dst, l Limit, v Vector) Limit {
 	return Limit{only(l.Defined, Add(dst.Value, l.Value, v)), l.Defined}
 }
@@ -93,7 +93,7 @@ func only(m Mask, v Vector) Vector {
 	return v
 }
 
-// Tighten sets dst to the smaller bound of a and b by type, and returns it.
+// Tighten sets dst to the smaller bound of a and b by type.
 func Tighten(dst, a, b Limit) Limit {
 	value := grow(dst.Value, max(len(a.Value), len(b.Value)))
 	for i := range value {

@@ -58,7 +58,7 @@ func near(x, y int64) bool {
 	return uint64(x+half)|uint64(y+half) < 2*half
 }
 
-// Add sets dst to x + y, saturating, and returns it.
+// Add sets dst to x + y, saturating.
 func Add(dst, x, y Vector) Vector {
 	if len(x) != len(y) {
 		return finish(dst, x, y, 0, sat.Add[int64])
@@ -75,7 +75,7 @@ func Add(dst, x, y Vector) Vector {
 	return dst
 }
 
-// Sub sets dst to x - y, saturating and signed, and returns it.
+// Sub sets dst to x - y, saturating and signed.
 func Sub(dst, x, y Vector) Vector {
 	if len(x) != len(y) {
 		return finish(dst, x, y, 0, sat.Sub[int64])
@@ -92,7 +92,7 @@ func Sub(dst, x, y Vector) Vector {
 	return dst
 }
 
-// Min sets dst to the smaller amount of x and y in every type, and returns it.
+// Min sets dst to the smaller amount of x and y in every type.
 func Min(dst, x, y Vector) Vector {
 	if len(x) != len(y) {
 		return finish(dst, x, y, 0, lesser)
@@ -105,7 +105,7 @@ func Min(dst, x, y Vector) Vector {
 	return dst
 }
 
-// Max sets dst to the larger amount of x and y in every type, and returns it.
+// Max sets dst to the larger amount of x and y in every type.
 func Max(dst, x, y Vector) Vector {
 	if len(x) != len(y) {
 		return finish(dst, x, y, 0, greater)
@@ -189,7 +189,7 @@ func (m Mask) All() iter.Seq[int] {
 	}
 }
 
-// Scale sets dst to x * k, saturating, and returns it.
+// Scale sets dst to x * k, saturating.
 func Scale(dst, x Vector, k int64) Vector {
 	dst = grow(dst, len(x))
 	for i, a := range x {
