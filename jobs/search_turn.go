@@ -150,7 +150,7 @@ func (d *decision) askOrders() bool {
 
 // begin makes the copy that of the cluster, and the planner one with the rules of the job.
 func (x *turns) begin(d *decision) {
-	x.copy = x.aside.Of(d.c)
+	x.copy, x.near = x.aside.Of(d.c), x.near[:0]
 	x.asks.Cluster, x.asks.Options, x.asks.Moves, x.asks.Observe, x.asks.Audit = x.copy, d.p.Options, "", nil, false
 	lent.To(&x.asks.Planner).Without(d.p.without)
 	x.asks.MaxVictims = d.cap
