@@ -178,7 +178,7 @@ func (x *index) remove(id TaskID) {
 func (x *index) newNode(name string) NodeID {
 	id, grown := x.addRow(name)
 	if grown {
-		x.digest.addNode(x.types)
+		x.digest.newNode(x.types)
 		x.digest.stale(id)
 	}
 	return id

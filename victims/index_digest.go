@@ -34,6 +34,10 @@ import (
 type digest struct {
 	digestRows
 	sorted []sortedTask // scratch of refresh
+	// By node, a number that tells its digest from all that it had before, and the
+	// largest one given so far: what is derived from a digest can be kept with it.
+	made  []uint64
+	stamp uint64
 	settling
 }
 
@@ -117,6 +121,9 @@ func (g *digestRows) addSums(types int) {
 func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
 	gauge, d := &g.gauges[n], &g.nodes[n]
 	gauge.fresh, gauge.jobs, gauge.budgets = true, false, false
+	// Whoever kept something of the digest before sees by this that it is void.
+	g.stamp++
+	g.made[n] = g.stamp
 	g.sorted = g.sorted[:0]
 	for _, id := range tasks {
 		if r := &x.tasks[id]; r.evictable() {
@@ -274,16 +281,22 @@ func (g *digest) settle(nodes *nodeTable, tasks *taskTable) {
 	g.settled.Store(true)
 }
 
+// newNode adds a node, which has no digest yet.
+func (g *digest) newNode(types int) {
+	g.addNode(types)
+	g.made = append(g.made, 0)
+}
+
 // reset makes all digests anew when a decision next needs them, for so many nodes
 // and types.
 func (g *digest) reset(nodes, types int) {
 	for _, block := range g.blocks() {
 		*block = nil
 	}
-	g.gauges, g.latest, g.nodes = nil, nil, nil
+	g.gauges, g.latest, g.nodes, g.made = nil, nil, nil, nil
 	g.staleNodes = g.staleNodes[:0]
 	for n := range nodes {
-		g.addNode(types)
+		g.newNode(types)
 		g.stale(NodeID(n))
 	}
 }
@@ -302,9 +315,12 @@ func (g *digest) copyFrom(h *digest) {
 	g.gauges = reuse(g.gauges, h.gauges)
 	g.latest = reuse(g.latest, h.latest)
 	g.nodes = resized(g.nodes, len(h.nodes))
+	g.made = resized(g.made, len(h.nodes))
+	g.stamp++ // whatever was derived from what was here is void
 	g.staleNodes = g.staleNodes[:0]
 	for n := range g.nodes {
 		gauge := &g.gauges[n]
+		g.made[n] = g.stamp
 		// A copy that is to be decided over makes its digests then. To allocate
 		// them here would cost as much as all the rest of a copy.
 		gauge.fresh = gauge.fresh && g.nodes[n].copyFrom(&h.nodes[n])

@@ -393,40 +393,58 @@ func sumRowOf(amount int64) sumRow {
 }
 
 // keptSums are, for each node, what its tasks with most of all types together sum up to.
-// Weights of types by what an ask lacks would take a look at each lane for each plan to beat.
-// With weights by what nodes have the answer is a look at one number, as long as the same types
-// are lacking. What a decision finds does not depend on them: they only save work.
+// Weights of types by what an ask lacks would take a look at each lane. Weights by what
+// nodes have are the same for all asks: so the sums are kept from one decision to the next,
+// and the answer is a look at one number. They hold of a node as long as its digest is the
+// same one and the same types are lacking. What a decision finds does not depend on them:
+// they only save work.
 type keptSums struct {
-	c     *Cluster
+	of    *Cluster
 	rows  []sumRow // of all types
-	epoch uint64   // of the problem: what was summed up for others is void
+	epoch uint64   // the number of times that the weights have changed
 	at    []keptSum
 	sums  []int64 // numSums for each node: what its first, first two, ... tasks have
 }
 
 // A keptSum says for what the sums of a node hold.
 type keptSum struct {
-	epoch uint64
-	mask  resources.Mask // the types that are summed up
+	made, epoch uint64
+	mask        resources.Mask // the types that are summed up
 }
 
 const (
 	// numSums is how many sums a node has. For more victims the lanes are looked at.
 	// It takes one more than the most victims that plans of the bench loads have.
 	numSums = 16
+	// A capacity counts with so many bits, so that a node more or less hardly ever
+	// changes weights.
+	sumBits = 6
 	// A task has no more than so many times what a node has: sums stay in range.
 	sumNodes = 1 << 8
 )
 
-// reset takes note of the capacities of a cluster, and forgets all sums.
+// reset takes note of the capacities of a cluster. What was summed up with other
+// weights is void.
 func (k *keptSums) reset(c *Cluster) {
-	k.c, k.rows = c, k.rows[:0]
-	for _, capacity := range c.total {
-		k.rows = append(k.rows, sumRowOf(capacity/int64(max(c.NodeLen(), 1))))
+	same := k.of == c && len(k.rows) == c.types
+	if k.of = c; len(k.rows) != c.types {
+		k.rows = make([]sumRow, c.types)
 	}
-	k.epoch++
-	n := max(0, len(c.nodes)-len(k.at))
-	k.at, k.sums = append(k.at, make([]keptSum, n)...), append(k.sums, make([]int64, n*numSums)...)
+	for t := range k.rows {
+		mean := c.total[t] / int64(max(c.NodeLen(), 1))
+		cut := max(bits.Len64(uint64(mean))-sumBits, 0)
+		row := sumRowOf(mean >> cut << cut)
+		if row != k.rows[t] {
+			k.rows[t], same = row, false
+		}
+	}
+	if !same {
+		k.epoch++
+	}
+	if n := len(c.nodes) - len(k.at); n > 0 {
+		k.at = append(k.at, make([]keptSum, n)...)
+		k.sums = append(k.sums, make([]int64, n*numSums)...)
+	}
 }
 
 // tooFew reports whether it is certain that so few of the plain tasks of the least
@@ -445,8 +463,8 @@ func (k *keptSums) tooFew(n NodeID, count int64, need siteNeed) bool {
 		}
 		open += need.short[t] >> r.shift * r.weight
 	}
-	if at := &k.at[n]; at.epoch != k.epoch || at.mask != need.mask {
-		*at = keptSum{k.epoch, need.mask}
+	if at := &k.at[n]; at.epoch != k.epoch || at.mask != need.mask || at.made != k.of.digest.made[n] {
+		*at = keptSum{k.of.digest.made[n], k.epoch, need.mask}
 		k.sumUp(n, need.mask)
 	}
 	return k.sums[int(n)*numSums+int(count)-1] < open
@@ -460,13 +478,13 @@ type siteNeed struct {
 
 // sumUp sums up the tasks of a node that have most in the types of a mask.
 func (k *keptSums) sumUp(n NodeID, mask resources.Mask) {
-	digest, types := &k.c.digest.nodes[n], k.c.types
+	digest, types := &k.of.digest.nodes[n], k.of.types
 	sums := rows.At(k.sums, int(n), numSums)
 	clear(sums)
 	falling := sums[:0]
 	var alike [numSums]int64
 	// Lanes are sorted by flags and priority, so those lanes are the first.
-	priority := k.c.digest.gauges[n].minPriority
+	priority := k.of.digest.gauges[n].minPriority
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
 		if l.flags != 0 || l.priority != priority {
