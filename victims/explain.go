@@ -584,15 +584,6 @@ func ruleText(e *Explanation, rule string, q queue.ID) string {
 	return rule + ": " + text
 }
 
-// nodeText says what came of a node.
-func (c *Cluster) nodeText(f *NodeFinding) string {
-	text := f.Verdict
-	if more := c.moreOfNode(f); more != "" {
-		text += ": " + more
-	}
-	return text
-}
-
 // taskText says what a task is to the ask.
 func (e *Explanation) taskText(f *TaskFinding) string {
 	switch {
@@ -602,66 +593,6 @@ func (e *Explanation) taskText(f *TaskFinding) string {
 		return ruleText(e, f.Rule, f.queue)
 	}
 	return "candidate"
-}
-
-// costText writes the cost of a plan for a node. A bound is no plan, so it says that
-// it is one.
-func (f *NodeFinding) costText() string {
-	if f.byBound {
-		return "at least " + f.Cost.String()
-	}
-	return f.Cost.String()
-}
-
-// moreOfNode says more of a node than its verdict does.
-func (c *Cluster) moreOfNode(f *NodeFinding) string {
-	short := "has room for it"
-	if !resources.IsZero(f.Short) {
-		short = "short of " + c.quantities(f.Short)
-	}
-	switch f.Verdict {
-	case verdictChosen, verdictCostlier, verdictWithheld, verdictRefused:
-		// The cost is what the choice among these nodes was made by.
-		if f.Cost.Victims > 0 {
-			return f.costText()
-		}
-		if f.Verdict == verdictRefused {
-			return short
-		}
-	case verdictNoRoom:
-		// It fits once what is leaving has gone, and the ask does not wait.
-		if resources.IsZero(f.Short) {
-			return "until what is leaving has gone"
-		}
-		return short
-	case verdictLacks:
-		// Candidates that give nothing of what is short change no amount, and
-		// two equal amounts in one line would look like a mistake.
-		if resources.Equal(f.Short, f.Lacks) {
-			return short + ", and no candidate gives any of it"
-		}
-		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, c.quantities(f.Lacks))
-	case verdictHeadroom:
-		return "no legal set of victims makes room under the max"
-	case verdictNoLegalSet:
-		return short + ", and no legal set of its candidates gives it"
-	case verdictUnproven:
-		return "the search ended before it came here"
-	case verdictFiltered:
-		return "the ask may not run there"
-	case verdictBlocked:
-		return "somebody is in the way there who must stay"
-	case verdictUnschedulable:
-		return short
-	case verdictReserved:
-		return fmt.Sprintf("for %s, %s", plain.Name(c.nodes[f.Node].reservedFor), short)
-	// The grant is there already. What it is short of now is what it waits for.
-	case verdictHeld:
-		if !resources.IsZero(f.Short) {
-			return "its place is " + short + " as yet"
-		}
-	}
-	return ""
 }
 
 // Describe is as in [Explanation.Describe].
