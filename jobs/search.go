@@ -148,13 +148,12 @@ func (s *search) run() {
 }
 
 // spreads spreads members out. If that proves nothing, it may take half of what is left.
-func (s *search) spreads() (least bool) {
+func (s *search) spreads() bool {
 	part := s.Left
 	if s.narrow {
 		part /= 2
 	}
-	s.Within(part, func() bool { least = s.spread.spread(); return least })
-	return least
+	return s.Within(part, s.spread.spread)
 }
 
 // fillHosts places members of very many sizes: below the lowest ceiling that sums do not rule

@@ -3,10 +3,9 @@
 package victims
 
 import (
-	"time"
-
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/eligible"

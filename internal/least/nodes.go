@@ -315,6 +315,7 @@ func (s *Search) prospects(c *Scan, i, every int) (next int) {
 		if s.Lesser {
 			least.Work = resources.Wide{} // it plays no part
 		}
+		// It is compared where it is kept: the address of a local bound would allocate.
 		if f.rows = append(f.rows, prospect{least, n, s.ladder.spare}); !ok || !s.mayBeat(&f.rows[len(f.rows)-1].least) {
 			f.rows = f.rows[:len(f.rows)-1]
 		}
