@@ -140,7 +140,7 @@ func (p *Planner) leaveOut(r victims.Relaxation, ask *victims.Ask) error {
 	c := p.Cluster
 	switch r.Rule {
 	case rulebook.RelaxMayNot:
-		ask.NeverPreempts = false
+		ask.MayNotPreempt = false
 	case rulebook.RelaxDelay:
 		ask.PendingSince = time.Time{}
 	case rulebook.RelaxInterval:

@@ -115,7 +115,7 @@ func jobOf(h *harness, cluster *victims.Cluster, j *world.Job) victims.Ask {
 	}
 	job := victims.Ask{
 		Key: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority,
-		NonPreemptible: j.NonPreemptible, MinMembers: j.MinMembers, NeverPreempts: j.MayNot, DomainDepth: j.Domain,
+		NonPreemptible: j.NonPreemptible, MinMembers: j.MinMembers, MayNotPreempt: j.MayNot, DomainDepth: j.Domain,
 		PendingSince: j.PendingSince, LastAttempt: j.LastAttempt,
 	}
 	for _, m := range j.Members {

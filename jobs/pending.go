@@ -360,7 +360,7 @@ func appendAlike(dst []byte, a *victims.Ask) []byte {
 		}
 	}
 	flags := int64(0)
-	if a.NeverPreempts {
+	if a.MayNotPreempt {
 		flags |= 1
 	}
 	if a.NonPreemptible {

@@ -69,7 +69,7 @@ func jobsHold(t *rapid.T) {
 	for n := range 2 + h.below("jobs", 3) {
 		job := victims.Ask{
 			Key: fmt.Sprint(k.Job.Name, "-", n), Application: h.application(), Queue: leaf, Priority: k.Job.Priority, NonPreemptible: k.Job.NonPreemptible,
-			MinMembers: k.Job.MinMembers, NeverPreempts: k.Job.MayNot, DomainDepth: k.Job.Domain, PendingSince: k.Job.PendingSince, LastAttempt: k.Job.LastAttempt,
+			MinMembers: k.Job.MinMembers, MayNotPreempt: k.Job.MayNot, DomainDepth: k.Job.Domain, PendingSince: k.Job.PendingSince, LastAttempt: k.Job.LastAttempt,
 		}
 		for i := range k.Job.Members {
 			m := &k.Job.Members[i]

@@ -245,7 +245,7 @@ func (d *decision) answer(dst *victims.Decision) {
 	if d.gate.read(coming); d.quotaForbids(dst) {
 		return
 	}
-	if d.job.NeverPreempts {
+	if d.job.MayNotPreempt {
 		d.refused(dst, rulebook.MayNotPreempt)
 		return
 	}
@@ -273,7 +273,7 @@ func (d *decision) atGate() *trigger.Case {
 		d.before[t] -= most
 	}
 	*g = trigger.Case{
-		Tree: d.tree, Leaf: job.Queue, Arriving: d.rem, Before: d.before, MayNot: job.NeverPreempts,
+		Tree: d.tree, Leaf: job.Queue, Arriving: d.rem, Before: d.before, MayNot: job.MayNotPreempt,
 		PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: d.p.RetryInterval, Now: d.now,
 		Counting: lent.To(&d.p.Options).Counting(),
 	}

@@ -165,7 +165,7 @@ func copyAsks(asks []victims.Ask) []victims.Ask {
 // both, and the same queue is the needy one.
 func shares(a, b *victims.Ask) bool {
 	return a.Queue == b.Queue && a.Application == b.Application && a.Job == b.Job && a.Priority == b.Priority &&
-		a.NeverPreempts == b.NeverPreempts && a.NonPreemptible == b.NonPreemptible && resources.Positive(a.Size) == resources.Positive(b.Size)
+		a.MayNotPreempt == b.MayNotPreempt && a.NonPreemptible == b.NonPreemptible && resources.Positive(a.Size) == resources.Positive(b.Size)
 }
 
 // A turn is what was decided about an ask by itself: a part for the cluster with those

@@ -249,7 +249,7 @@ func (j *joiner) mayFollow(t *turn) bool {
 	gate := trigger.Case{
 		Tree: j.found, Leaf: job.Queue, Before: before,
 		Arriving: resources.Add(nil, before, job.Members[len(job.Members)-1].Size),
-		MayNot:   job.NeverPreempts, PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: j.p.RetryInterval, Now: j.now,
+		MayNot:   job.MayNotPreempt, PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: j.p.RetryInterval, Now: j.now,
 	}
 	return gate.Ask().Obstacle == ""
 }
@@ -429,7 +429,7 @@ func (j *joiner) describe(list []int) {
 	job := &j.job
 	*job = victims.Ask{
 		Key: cmp.Or(first.Job, "asks from "+first.Key), Application: first.Application, Queue: first.Queue,
-		Priority: first.Priority, NonPreemptible: first.NonPreemptible, NeverPreempts: first.NeverPreempts,
+		Priority: first.Priority, NonPreemptible: first.NonPreemptible, MayNotPreempt: first.MayNotPreempt,
 		PendingSince: first.PendingSince, LastAttempt: first.LastAttempt, Members: job.Members[:0],
 	}
 	for _, i := range list {

@@ -133,7 +133,7 @@ func (w *town) asks() (asks []victims.Ask) {
 		m := &w.job.Members[i]
 		asks = append(asks, victims.Ask{
 			Key: m.Key, Application: w.job.Application, Queue: w.job.Queue, Priority: w.job.Priority, Size: m.Size, Class: m.Class,
-			NeverPreempts: w.job.NeverPreempts,
+			MayNotPreempt: w.job.MayNotPreempt,
 		})
 	}
 	return asks
@@ -404,7 +404,7 @@ func TestAudit_SharedBy(t *testing.T) {
 		{finding.LawLeaf, func(j *joint) { j.Parts[0].SharedBy[0].Queue = 1 }},
 		{finding.LawMember, func(j *joint) { j.Parts[0].SharedBy[0].Priority = 1 }},
 		{finding.LawApplication, func(j *joint) { j.Parts[0].SharedBy[0].Application = "a" }},
-		{finding.LawMayPreempt, func(j *joint) { j.Parts[0].SharedBy[0].NeverPreempts = true }},
+		{finding.LawMayPreempt, func(j *joint) { j.Parts[0].SharedBy[0].MayNotPreempt = true }},
 		{finding.LawDelay, func(j *joint) { j.Parts[0].SharedBy[0].PendingSince = noon.Add(time.Hour) }},
 		{finding.LawNode, func(j *joint) { j.Parts[0].SharedBy[0].RequiredNode = "n1" }},
 		{finding.LawPlaced, func(j *joint) { j.Parts[0].SharedBy = j.Parts[0].SharedBy[:1] }},

@@ -284,7 +284,7 @@ func (w *town) setJob(l line) {
 	}
 	w.job = victims.Ask{
 		Key: "j", Application: app, Queue: w.leaf(l.words[1]), Priority: int32(w.number(l, "p", 10)),
-		NonPreemptible: l.has("fixed"), MinMembers: w.number(l, "min", 0), NeverPreempts: l.has("never"),
+		NonPreemptible: l.has("fixed"), MinMembers: w.number(l, "min", 0), MayNotPreempt: l.has("never"),
 		DomainDepth: w.number(l, "domain", 0),
 	}
 	classes := split(l.with["class"], ",")

@@ -45,7 +45,7 @@ type Class struct {
 	Priority      int32
 	Policy        Policy // of its tasks as victims
 	OptedOut      bool   // of its tasks: allow-preemption is false
-	NeverPreempts bool   // of its asks
+	MayNotPreempt bool   // of its asks
 	// Warnings are a policy that protects nobody, then unknown annotations, by name, that begin as those of a
 	// policy do.
 	Warnings []error
@@ -65,7 +65,7 @@ var (
 // Parse reads a priority class. The error names the class, the annotation (the minimum first) and its text;
 // errors.Unwrap gives what is wrong alone. The Class is zero then. An empty annotation is malformed.
 func Parse(c PriorityClass) (Class, error) {
-	class := Class{Priority: c.Value, NeverPreempts: c.PreemptionPolicy == policyNever}
+	class := Class{Priority: c.Value, MayNotPreempt: c.PreemptionPolicy == policyNever}
 	class.Policy.MinimumPreemptablePriority = defaultMinimum(c.Value)
 	if c.Name == "" {
 		return Class{}, c.problem(errName)

@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		{PriorityClass{Name: "spared", Value: -3, Annotations: map[string]string{AnnotationAllowPreemption: "false"}},
 			Class{Priority: -3, Policy: Policy{-2, 0}, OptedOut: true}},
 		{PriorityClass{Name: "free", Annotations: map[string]string{AnnotationAllowPreemption: "true"}}, Class{Policy: Policy{1, 0}}},
-		{PriorityClass{Name: "meek", Value: 1, PreemptionPolicy: "Never"}, Class{Priority: 1, Policy: Policy{2, 0}, NeverPreempts: true}},
+		{PriorityClass{Name: "meek", Value: 1, PreemptionPolicy: "Never"}, Class{Priority: 1, Policy: Policy{2, 0}, MayNotPreempt: true}},
 		{PriorityClass{Name: "bold", Value: 2, PreemptionPolicy: "PreemptLowerPriority"}, Class{Priority: 2, Policy: Policy{3, 0}}},
 		{PriorityClass{Name: " "}, Class{Policy: Policy{1, 0}}},
 	} {

@@ -103,13 +103,13 @@ func ExampleParse() {
 			fmt.Println(err)
 			continue
 		}
-		fmt.Printf("%s: priority %d, opted out %t, never preempts %t, %v\n", class.Name, c.Priority, c.OptedOut, c.NeverPreempts, c.Policy)
+		fmt.Printf("%s: priority %d, opted out %t, may not preempt %t, %v\n", class.Name, c.Priority, c.OptedOut, c.MayNotPreempt, c.Policy)
 	}
 
 	// Output:
-	// batch: priority 100, opted out false, never preempts true, tolerates nobody
-	// database: priority 500, opted out true, never preempts false, tolerates nobody
-	// training: priority 8000, opted out false, never preempts false, tolerates priorities below 10000 for 600s
+	// batch: priority 100, opted out false, may not preempt true, tolerates nobody
+	// database: priority 500, opted out true, may not preempt false, tolerates nobody
+	// training: priority 8000, opted out false, may not preempt false, tolerates priorities below 10000 for 600s
 	// toleration: class "short": annotation preemption-toleration.scheduling.x-k8s.io/toleration-seconds: "10m": not a whole number
 }
 

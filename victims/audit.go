@@ -604,7 +604,7 @@ func (r *roster) shared(dst []Violation, asks []Ask, places []Place) []Violation
 			{resources.Positive(m.Size) != first, finding.LawTrigger},
 			{r.ask.Priority != ask.Priority, finding.LawMember},
 			{r.ask.Application != ask.Application, finding.LawApplication},
-			{ask.NeverPreempts && !r.ask.NeverPreempts, finding.LawMayPreempt},
+			{ask.MayNotPreempt && !r.ask.MayNotPreempt, finding.LawMayPreempt},
 			{ask.PendingSince.After(r.ask.PendingSince), finding.LawDelay},
 			{ask.LastAttempt.After(r.ask.LastAttempt), finding.LawInterval},
 			{ask.RequiredNode != "", finding.LawNode},

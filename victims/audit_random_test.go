@@ -108,7 +108,7 @@ func (w *auditWorld) drawAsk(t *rapid.T, nodes int) {
 	starving := slices.Collect(w.cluster.Tree().Leaves(queue.Root + 1))
 	w.ask = victims.Ask{
 		Key: task.Key, Application: "q", Queue: rapid.SampledFrom(starving).Draw(t, "asking"),
-		Size: task.Size, Priority: 1, PendingSince: auditNow.Add(-time.Hour), NeverPreempts: oneIn(t, 20, "may not"),
+		Size: task.Size, Priority: 1, PendingSince: auditNow.Add(-time.Hour), MayNotPreempt: oneIn(t, 20, "may not"),
 	}
 	if oneIn(t, 8, "pending") {
 		w.ask.PendingSince = auditNow.Add(-rapid.SampledFrom([]time.Duration{30 * time.Second, 29 * time.Second}).Draw(t, "since"))

@@ -45,7 +45,7 @@ var auditTable = []auditRow{
 		name: "fits: preconditions are for victims only",
 		edit: func(c *auditCase) {
 			c.nodes[0].Capacity[0], c.victims = 11, nil
-			c.ask.NeverPreempts, c.ask.PendingSince, c.starve.Guaranteed = true, auditNow, resources.Limit{}
+			c.ask.MayNotPreempt, c.ask.PendingSince, c.starve.Guaranteed = true, auditNow, resources.Limit{}
 		},
 	},
 	{
@@ -480,7 +480,7 @@ var auditTable = []auditRow{
 	},
 	{
 		name: "may not preempt",
-		edit: func(c *auditCase) { c.ask.NeverPreempts = true },
+		edit: func(c *auditCase) { c.ask.MayNotPreempt = true },
 		want: []string{`may-preempt: the ask must not preempt`},
 	},
 	{
@@ -598,7 +598,7 @@ var auditTable = []auditRow{
 		name: "everything at once: of the node, the ask, each victim, the queues, the set",
 		edit: func(c *auditCase) {
 			c.nodes[0].Unschedulable = true
-			c.ask.NeverPreempts = true
+			c.ask.MayNotPreempt = true
 			c.task("v1").Application = "q"
 			c.task("w").Priority = 9
 			c.victims = []string{"w", "v1"}

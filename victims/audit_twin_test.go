@@ -86,7 +86,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 	if len(s.plan.Victims) > 0 {
 		early := s.now.Before(ask.PendingSince.Add(*tree.Policies(ask.Queue).PreemptionDelay))
 		soon := !ask.LastAttempt.IsZero() && s.now.Before(ask.LastAttempt.Add(s.RetryInterval))
-		check(!ask.NeverPreempts, finding.LawMayPreempt)
+		check(!ask.MayNotPreempt, finding.LawMayPreempt)
 		check(!free || !early, finding.LawDelay)
 		check(!soon, finding.LawInterval)
 		for q := range tree.Ancestors(ask.Queue) {

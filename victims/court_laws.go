@@ -109,7 +109,7 @@ func (x *court) trigger() {
 
 // precondition is what forbids to have victims now.
 func (x *court) precondition() {
-	if x.Ask.NeverPreempts {
+	if x.Ask.MayNotPreempt {
 		x.fault(Violation{Law: finding.LawMayPreempt})
 	}
 	if x.ByPriority {

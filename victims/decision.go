@@ -118,7 +118,7 @@ type Ask struct {
 	// not bind such an ask, and law 6 compares raw priorities. It is not for gangs. See DESIGN.md, Required
 	// nodes.
 	RequiredNode  string
-	NeverPreempts bool // must not preempt others
+	MayNotPreempt bool // must not preempt others
 	Class         int  // of asks that the filter treats alike; see Options.Filter
 
 	// Members of a gang are in the caller's order. Keys tell which run or hold a grant.

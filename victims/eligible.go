@@ -201,7 +201,7 @@ func (d *decision) precondition(dst *Decision) bool {
 func (d *decision) asks() *trigger.Case {
 	c := &d.scratch.gate
 	c.Tree, c.Leaf, c.Arriving, c.OnNode = d.tree, d.ask.Queue, d.size, d.required()
-	c.MayNot, c.PendingSince, c.LastAttempt = d.ask.NeverPreempts, d.ask.PendingSince, d.ask.LastAttempt
+	c.MayNot, c.PendingSince, c.LastAttempt = d.ask.MayNotPreempt, d.ask.PendingSince, d.ask.LastAttempt
 	c.Counting, c.Interval, c.Now, c.Waived = d.p.counting(), d.p.RetryInterval, d.now, nil
 	if d.without.Rule != "" {
 		c.Waived = d.without.waives

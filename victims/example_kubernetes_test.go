@@ -34,7 +34,7 @@ func podAsk(key string, cpu int64, priority int32) victims.Ask {
 
 // Preemption as Kubernetes has it: no guarantees, one queue, lower priority
 // goes. A pod disruption budget is a soft budget, and preemptionPolicy: Never
-// is NeverPreempts.
+// is MayNotPreempt.
 func ExamplePlanner_kubernetes() {
 	cluster := plainCluster("n1", "n2")
 	check(cluster.SetBudget("zk", victims.Budget{Left: 0}))
@@ -55,7 +55,7 @@ func ExamplePlanner_kubernetes() {
 	decide(podAsk("web", 4000, 100))
 	decide(podAsk("peer", 2000, 10)) // takes its equals from nobody
 	never := podAsk("never", 4000, 100)
-	never.NeverPreempts = true
+	never.MayNotPreempt = true
 	decide(never)
 	// Output:
 	// web (root.pods, cpu=4) runs on n2 once these have stopped:

@@ -276,7 +276,7 @@ func (o *Options) relaxations(c *Cluster, ask *Ask) (all []Relaxation) {
 func (o *Options) binds(rule string, t *queue.Tree, q queue.ID, ask *Ask) bool {
 	switch onPath := t.Contains(q, ask.Queue); rule {
 	case rulebook.RelaxMayNot:
-		return ask.NeverPreempts
+		return ask.MayNotPreempt
 	case rulebook.RelaxDelay:
 		return !ask.PendingSince.IsZero()
 	case rulebook.RelaxInterval:

@@ -163,7 +163,7 @@ var nodeCases = []nodeCase{
 		f.node("n2", 3)
 		f.task("v1", "a", "n1", 4)
 		f.task("v2", "a", "n2", 3)
-	}, change: func(_ *fixture, _ *victims.Planner, a *victims.Ask) { a.NeverPreempts = true },
+	}, change: func(_ *fixture, _ *victims.Planner, a *victims.Ask) { a.MayNotPreempt = true },
 		size: 4, want: []string{"n1 withheld short 4 lacks 0", "n2 lacks short 4 lacks 1"}},
 	{name: "required", build: func(f *fixture) {
 		f.node("n1", 4)

@@ -65,7 +65,7 @@ type obstacle struct {
 }
 
 var obstacles = []obstacle{
-	{name: "must not preempt", ask: func(a *victims.Ask) { a.NeverPreempts = true },
+	{name: "must not preempt", ask: func(a *victims.Ask) { a.MayNotPreempt = true },
 		reason: "may-not-preempt", want: []string{"may-not-preempt: plan n1 1"}},
 	{name: "delay", ask: func(a *victims.Ask) { a.PendingSince = now.Add(-29 * time.Second) },
 		reason: "too-early", want: []string{"delay: plan n1 1"}},
@@ -167,10 +167,10 @@ func TestExplain_TwoObstacles(t *testing.T) {
 	for _, o := range obstacles {
 		t.Run(o.name, func(t *testing.T) {
 			f, p, ask := o.build(t)
-			if ask.NeverPreempts {
+			if ask.MayNotPreempt {
 				ask.PendingSince = now
 			}
-			ask.NeverPreempts = true
+			ask.MayNotPreempt = true
 			e := f.explain(p, ask)
 			require.Equal(t, "may-not-preempt", e.Decision.Refusal.Reason)
 			require.Empty(t, f.relaxed(e))

@@ -76,7 +76,7 @@ func TestTick_AsksAgainIfWorthIt(t *testing.T) {
 	s := crowded(t)
 	for ask := range s.waiting.All() {
 		web := *ask
-		web.NeverPreempts = true
+		web.MayNotPreempt = true
 		s.waiting.Add(web)
 		break
 	}

@@ -288,7 +288,7 @@ func (x *batchPlayer) within(i int32) bool {
 // decide asks the planner about a job in line, and does what it says.
 func (x *batchPlayer) decide(i int32) error {
 	w := &x.work[i]
-	job := victims.Ask{Key: w.Name, Application: w.Name, Queue: w.leaf, NeverPreempts: x.Policy.Patient, Members: w.members}
+	job := victims.Ask{Key: w.Name, Application: w.Name, Queue: w.leaf, MayNotPreempt: x.Policy.Patient, Members: w.members}
 	if err := x.planner.Decide(&x.decision, &job, instant(x.now)); err != nil {
 		return err
 	}

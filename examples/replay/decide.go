@@ -17,7 +17,7 @@ func (x *player) decide(i int32) error {
 	p := &x.pods[i]
 	x.ask = victims.Ask{
 		Key: p.Name, Application: p.Name, Queue: p.leaf, Size: p.size,
-		Priority: x.priorityOf(p.Pod), PendingSince: instant(p.since), NeverPreempts: x.Patient, Class: int(x.index[p.Name]),
+		Priority: x.priorityOf(p.Pod), PendingSince: instant(p.since), MayNotPreempt: x.Patient, Class: int(x.index[p.Name]),
 	}
 	held := p.state == granted
 	began := x.clock()

@@ -24,7 +24,7 @@ func jobOf(t require.TestingT, c *victims.Cluster, j *world.Job) victims.Ask {
 	require.True(t, ok)
 	job := victims.Ask{
 		Key: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority, NonPreemptible: j.NonPreemptible,
-		MinMembers: j.MinMembers, NeverPreempts: j.MayNot, PendingSince: j.PendingSince, LastAttempt: j.LastAttempt, DomainDepth: j.Domain,
+		MinMembers: j.MinMembers, MayNotPreempt: j.MayNot, PendingSince: j.PendingSince, LastAttempt: j.LastAttempt, DomainDepth: j.Domain,
 	}
 	for i := range j.Members {
 		m := &j.Members[i]

@@ -68,7 +68,7 @@ type Pod struct {
 type Intent struct {
 	Job            string // "" for none; of a gang it is the key of its ask
 	NonPreemptible bool
-	NeverPreempts  bool
+	MayNotPreempt  bool
 }
 
 // Read returns what the labels of a pod say, or those of all pods of a job:
@@ -116,7 +116,7 @@ func (o Options) read(m *Pod) (Intent, error) {
 	return Intent{
 		Job:            m.Labels[labelJob],
 		NonPreemptible: !preemptible,
-		NeverPreempts:  !canPreempt || m.Policy == "Never",
+		MayNotPreempt:  !canPreempt || m.Policy == "Never",
 	}, nil
 }
 

@@ -43,7 +43,7 @@ func TestLabels_Job(t *testing.T) {
 		{
 			name:    "two ways to say no",
 			members: []koordinator.Pod{{Key: "a", Policy: "Never"}, {Key: "b", Labels: labels(can, "false")}},
-			want:    koordinator.Intent{NeverPreempts: true},
+			want:    koordinator.Intent{MayNotPreempt: true},
 		},
 		{
 			name:    "silence means no",

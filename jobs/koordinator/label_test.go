@@ -27,21 +27,21 @@ func TestLabels(t *testing.T) {
 		want                    koordinator.Intent
 	}{
 		{"-", "-", false, "", koordinator.Intent{}},
-		{"-", "-", true, "", koordinator.Intent{NonPreemptible: true, NeverPreempts: true}},
+		{"-", "-", true, "", koordinator.Intent{NonPreemptible: true, MayNotPreempt: true}},
 		{"true", "true", false, "", koordinator.Intent{}},
 		{"true", "true", true, "", koordinator.Intent{}},
-		{"false", "false", false, "", koordinator.Intent{NonPreemptible: true, NeverPreempts: true}},
-		{"false", "false", true, "", koordinator.Intent{NonPreemptible: true, NeverPreempts: true}},
+		{"false", "false", false, "", koordinator.Intent{NonPreemptible: true, MayNotPreempt: true}},
+		{"false", "false", true, "", koordinator.Intent{NonPreemptible: true, MayNotPreempt: true}},
 		{"false", "-", false, "", koordinator.Intent{NonPreemptible: true}},
-		{"-", "false", false, "", koordinator.Intent{NeverPreempts: true}},
-		{"true", "-", true, "", koordinator.Intent{NeverPreempts: true}},
+		{"-", "false", false, "", koordinator.Intent{MayNotPreempt: true}},
+		{"true", "-", true, "", koordinator.Intent{MayNotPreempt: true}},
 		{"-", "true", true, "", koordinator.Intent{NonPreemptible: true}},
 		{"-", "-", false, "PreemptLowerPriority", koordinator.Intent{}},
-		{"-", "-", true, "PreemptLowerPriority", koordinator.Intent{NonPreemptible: true, NeverPreempts: true}},
+		{"-", "-", true, "PreemptLowerPriority", koordinator.Intent{NonPreemptible: true, MayNotPreempt: true}},
 		{"-", "true", true, "PreemptLowerPriority", koordinator.Intent{NonPreemptible: true}},
-		{"-", "-", false, "Never", koordinator.Intent{NeverPreempts: true}},
-		{"-", "true", false, "Never", koordinator.Intent{NeverPreempts: true}},
-		{"true", "true", true, "Never", koordinator.Intent{NeverPreempts: true}},
+		{"-", "-", false, "Never", koordinator.Intent{MayNotPreempt: true}},
+		{"-", "true", false, "Never", koordinator.Intent{MayNotPreempt: true}},
+		{"true", "true", true, "Never", koordinator.Intent{MayNotPreempt: true}},
 	} {
 		name := fmt.Sprintf("preemptible=%s can-preempt=%s need=%t policy=%s", test.preemptible, test.canPreempt, test.need, test.policy)
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestLabels_Options(t *testing.T) {
 
 	got, err = koordinator.Options{DisableDefaultTriggerPreemption: true}.Read()
 	require.NoError(t, err)
-	require.Equal(t, koordinator.Intent{NeverPreempts: true}, got)
+	require.Equal(t, koordinator.Intent{MayNotPreempt: true}, got)
 }
 
 func TestLabels_Mistakes(t *testing.T) {
@@ -113,6 +113,6 @@ func ExampleOptions_Read() {
 	_, err = koordinator.Options{}.Read(pods...)
 	fmt.Println(err)
 	// Output:
-	// {Job:train NonPreemptible:true NeverPreempts:true} <nil>
+	// {Job:train NonPreemptible:true MayNotPreempt:true} <nil>
 	// koordinator: quota.scheduling.koordinator.sh/preemptible: members of one job differ: train-0 has "false", train-1 has ""
 }

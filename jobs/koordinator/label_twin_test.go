@@ -84,7 +84,7 @@ func labelsAreTwin(t *rapid.T) {
 	require.NoError(t, err)
 	require.Equal(t, koordinator.Intent{
 		Job: m.Labels[labelJob], NonPreemptible: words[labelPreemptible] == "false",
-		NeverPreempts: words[labelCanPreempt] == "false" || m.Policy == "Never",
+		MayNotPreempt: words[labelCanPreempt] == "false" || m.Policy == "Never",
 	}, got)
 }
 

@@ -58,7 +58,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	require.True(t, ok)
 	job := victims.Ask{
 		Key: k.Job.Name, Application: k.Job.Application, Queue: leaf, Priority: k.Job.Priority,
-		NonPreemptible: k.Job.NonPreemptible, MinMembers: k.Job.MinMembers, NeverPreempts: k.Job.MayNot, DomainDepth: k.Job.Domain,
+		NonPreemptible: k.Job.NonPreemptible, MinMembers: k.Job.MinMembers, MayNotPreempt: k.Job.MayNot, DomainDepth: k.Job.Domain,
 		PendingSince: k.Job.PendingSince, LastAttempt: k.Job.LastAttempt,
 	}
 	for _, m := range k.Job.Members {

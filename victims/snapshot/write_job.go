@@ -35,7 +35,7 @@ func (w *writer) jobs() {
 		if j.PendingSince.After(w.s.Now) {
 			w.lacks("pending", j.Key, "since now")
 		}
-		if j.NeverPreempts {
+		if j.MayNotPreempt {
 			e.Policy = "Never"
 		}
 		selectors := make(map[int]map[string]string)

@@ -119,7 +119,7 @@ func (w *writer) asks() {
 				Required: a.RequiredNode, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: w.texts(a.Budgets),
 				Ports: w.blockers(a, name), Originator: a.Originator, Job: w.text(a.Job), Preemptible: !a.NonPreemptible,
 			},
-			AllowPreemptOther: !a.NeverPreempts, Selector: w.filter(a, name),
+			AllowPreemptOther: !a.MayNotPreempt, Selector: w.filter(a, name),
 		}
 		if a.OptedOut {
 			e.Class = w.optedOut()

@@ -181,7 +181,7 @@ func (c *core) askOf(info fwk.PodInfo) victims.Ask {
 		Key: key(pod), Name: name(pod), Application: application(pod),
 		Queue: c.queueOf(pod), Size: c.sizeOf(nil, info), Priority: c.priorityOf(pod),
 		PendingSince: pod.CreationTimestamp.Time, RequiredNode: requiredNode(pod),
-		NeverPreempts: c.mayNot(pod), OptedOut: optedOut(pod) || class.OptedOut, Job: job(pod),
+		MayNotPreempt: c.mayNot(pod), OptedOut: optedOut(pod) || class.OptedOut, Job: job(pod),
 	}
 }
 

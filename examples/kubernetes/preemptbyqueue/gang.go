@@ -105,7 +105,7 @@ func (pl *Plugin) gang(group fwk.PodGroupInfo) (*gang, error) {
 			return nil, err
 		}
 		g.job.Queue, g.job.Application = ask.Queue, ask.Application
-		g.job.NeverPreempts, g.says = g.job.NeverPreempts || ask.NeverPreempts, c.groupPriority(pod) != nil
+		g.job.MayNotPreempt, g.says = g.job.MayNotPreempt || ask.MayNotPreempt, c.groupPriority(pod) != nil
 		if len(g.pods) == 0 || ask.Priority > g.job.Priority {
 			g.job.Priority = ask.Priority
 		}

@@ -256,7 +256,7 @@ func isOn(key string, info fwk.NodeInfo) bool {
 // between queues a place that was granted is kept.
 func (c *core) takeOver(ask *victims.Ask, now time.Time) error {
 	d := &c.decision
-	if !c.queues().plain || ask.NeverPreempts || d.Outcome != victims.Refused || d.Refusal.Reason == victims.InFlight {
+	if !c.queues().plain || ask.MayNotPreempt || d.Outcome != victims.Refused || d.Refusal.Reason == victims.InFlight {
 		return nil
 	}
 	for _, k := range c.yielding(ask) {

@@ -80,7 +80,7 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 	ask := victims.Ask{
 		Key: key, Application: a.Application, Queue: r.queue(a.Queue), Size: a.Resources,
 		Priority: a.Priority, PendingSince: r.now.Add(-a.Age),
-		RequiredNode: a.RequiredNode, NonPreemptible: r.nonPreemptible(a.Preemptible), NeverPreempts: !a.AllowPreemptOther,
+		RequiredNode: a.RequiredNode, NonPreemptible: r.nonPreemptible(a.Preemptible), MayNotPreempt: !a.AllowPreemptOther,
 		OptedOut: class.OptedOut, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets, Job: a.Job, Originator: a.Originator,
 	}
 	return ask, r.instant(a.At, "age", a.Age, ask.PendingSince)

@@ -171,7 +171,7 @@ func (r *runner) jobOf(j *Job) victims.Ask {
 	job := victims.Ask{
 		Key: j.Name, Application: j.Application, Queue: r.queue(j.Queue), Priority: j.Priority,
 		NonPreemptible: r.nonPreemptible(j.Preemptible), MinMembers: j.MinMembers,
-		NeverPreempts: j.PreemptionPolicy == "Never", DomainDepth: j.Domain, PendingSince: r.now.Add(-j.Age),
+		MayNotPreempt: j.PreemptionPolicy == "Never", DomainDepth: j.Domain, PendingSince: r.now.Add(-j.Age),
 	}
 	for i := range j.Members {
 		m := &j.Members[i]

@@ -128,7 +128,7 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 		Key: a.Key, Application: a.Application, Queue: leaf,
 		Size: vector(c.Schema(), a.Size), Priority: a.Priority,
 		PendingSince: a.PendingSince, LastAttempt: a.LastAttempt,
-		RequiredNode: a.RequiredNode, NeverPreempts: a.MayNot,
+		RequiredNode: a.RequiredNode, MayNotPreempt: a.MayNot,
 		Originator: a.Originator, OptedOut: a.OptedOut,
 		Job: a.Job, NonPreemptible: a.NonPreemptible, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets,
 	}, nil
