@@ -291,7 +291,7 @@ func (p *played) comeBack(t *victims.Task) {
 
 // finish lets all that leave go.
 func (p *played) finish() {
-	for _, key := range p.keys(victims.Preempting, victims.Releasing) {
+	for _, key := range p.keys(victims.Marked, victims.Releasing) {
 		p.must(p.cluster.RemoveTask(key))
 	}
 }

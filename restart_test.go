@@ -314,7 +314,7 @@ func drawVerb(t *rapid.T) event {
 func drawTaskEvent(t *rapid.T) event {
 	at, leaf, size := rapid.IntRange(0, 40).Draw(t, "task"), rapid.IntRange(0, 9).Draw(t, "leaf"), drawSize(t)
 	number, node := rapid.Int64Range(-1, 3).Draw(t, "number"), rapid.SampledFrom([]string{"n1", "n2", "late"}).Draw(t, "node")
-	state := rapid.SampledFrom([]victims.State{victims.Running, victims.Releasing, victims.Preempting}).Draw(t, "state")
+	state := rapid.SampledFrom([]victims.State{victims.Running, victims.Releasing, victims.Marked}).Draw(t, "state")
 	kind := rapid.SampledFrom([]string{"remove", "remove", "set", "add", "state", "resize", "cost", "checkpoint", "start", "start", "drop"}).Draw(t, "what")
 	return func(h *host) string {
 		c, key := h.cluster, h.key(at)

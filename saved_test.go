@@ -133,7 +133,7 @@ func TestSaved_First(t *testing.T) {
 		`solo holds ["solo on n2"] since 1m0s, leaving [b4] returned [] ready true`,
 	}, told[:2])
 	require.Equal(t, `done holds ["done-0 on n2"]`, told[2][:len(`done holds ["done-0 on n2"]`)])
-	require.NoError(t, c.SetState("b2", victims.Preempting))
+	require.NoError(t, c.SetState("b2", victims.Marked))
 	require.NoError(t, c.RemoveTask("b2"))
 	require.NoError(t, c.RemoveTask("b4"))
 	started, err := c.StartReady(noon, nil)

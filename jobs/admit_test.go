@@ -135,7 +135,7 @@ func admitHolds(t *rapid.T) {
 		used, fixed := make(resources.Vector, len(a.Used)), make(resources.Vector, len(a.Used))
 		for id := range h.cluster.Tasks() {
 			v := h.cluster.TaskView(id)
-			if leaves := v.State == victims.Releasing || v.State == victims.Preempting; leaves && a.AfterLeaving || !tree.Contains(path[at], v.Queue) {
+			if leaves := v.State == victims.Releasing || v.State == victims.Marked; leaves && a.AfterLeaving || !tree.Contains(path[at], v.Queue) {
 				continue
 			}
 			used = resources.Add(used, used, v.Size)

@@ -335,7 +335,7 @@ func (r *roster) split(c *jobCase) {
 	r.leaving = r.leaving && missing > len(r.unplaced)
 }
 
-func isLeaving(s victims.State) bool { return s == victims.Releasing || s == victims.Preempting }
+func isLeaving(s victims.State) bool { return s == victims.Releasing || s == victims.Marked }
 
 // Arrivals are the members that are to be placed now: the first ones of the
 // minimum that have no place.

@@ -118,7 +118,7 @@ func TestApply_Plan(t *testing.T) {
 	require.Equal(t, "plan j0=n1 j1=n2 -v", w.brief(d))
 	require.NoError(t, w.cluster.Apply(d))
 	v, _ := w.cluster.Lookup("v")
-	require.Equal(t, victims.Preempting, w.cluster.Task(v).State)
+	require.Equal(t, victims.Marked, w.cluster.Task(v).State)
 	j0, ok := w.cluster.LookupGrant("j0")
 	require.True(t, ok)
 	j1, ok := w.cluster.LookupGrant("j1")

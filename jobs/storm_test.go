@@ -202,7 +202,7 @@ func (h *history) step() bool {
 
 // event draws what happens and tells it: something that can, if anything can.
 func (h *history) event() string {
-	leaving, granted := h.keys(victims.Releasing, victims.Preempting), h.keys(victims.Granted)
+	leaving, granted := h.keys(victims.Releasing, victims.Marked), h.keys(victims.Granted)
 	switch n := rapid.UintMax(6).Draw(h.T, "event"); {
 	case n == 1 && len(leaving) > 0:
 		return h.finish(rapid.SampledFrom(leaving).Draw(h.T, "leaving"))

@@ -240,7 +240,7 @@ func (w *town) addTask(l line) {
 	if l.has("refuses") {
 		refused = noon.Add(time.Hour)
 	}
-	states := map[string]victims.State{"": victims.Running, "releasing": victims.Releasing, "preempting": victims.Preempting}
+	states := map[string]victims.State{"": victims.Running, "releasing": victims.Releasing, "preempting": victims.Marked}
 	app := l.words[1]
 	if l.has("app") {
 		app = l.with["app"]

@@ -331,7 +331,7 @@ func TestVerbs_Elsewhere(t *testing.T) {
 			}
 			require.NoError(t, c.Start("j", noon))
 			if far, there := c.Lookup("far"); there {
-				require.Equal(t, victims.Preempting, c.State(far), "it stays marked")
+				require.Equal(t, victims.Marked, c.State(far), "it stays marked")
 			}
 		}
 	}

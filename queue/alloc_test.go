@@ -45,7 +45,7 @@ func TestNoAllocs(t *testing.T) {
 		{"Add Remove", func() { must(tree.Add(z, size)); must(tree.Remove(z, size)) }},
 		{"Mark Unmark", func() { must(tree.Mark(z, size)); must(tree.Unmark(z, size)) }},
 		{"Usage", func() { sinkVector = tree.Usage(z) }},
-		{"Preempting", func() { sinkVector = tree.Leaving(z) }},
+		{"Leaving", func() { sinkVector = tree.Leaving(z) }},
 		{"Effective", func() { sinkVector = tree.Effective(dst, z) }},
 		{"Surplus", func() { sinkVector = tree.Surplus(dst, z) }},
 		{"Headroom", func() { sinkLimit = tree.Headroom(room, z) }},

@@ -19,7 +19,7 @@ func TestMisuse(t *testing.T) {
 		"Name":          func(t *Tree, q ID) { t.name(q) },
 		"Path":          func(t *Tree, q ID) { t.Path(q) },
 		"Usage":         func(t *Tree, q ID) { t.Usage(q) },
-		"Preempting":    func(t *Tree, q ID) { t.Leaving(q) },
+		"Leaving":       func(t *Tree, q ID) { t.Leaving(q) },
 		"Effective":     func(t *Tree, q ID) { t.Effective(nil, q) },
 		"Surplus":       func(t *Tree, q ID) { t.Surplus(nil, q) },
 		"Headroom":      func(t *Tree, q ID) { t.Headroom(resources.Limit{}, q) },

@@ -131,7 +131,7 @@ func TestForeignID(t *testing.T) {
 		for _, q := range []ID{-1, 2, 100} {
 			for name, f := range map[string]func(){
 				"Usage":         func() { tree.Usage(q) },
-				"Preempting":    func() { tree.Leaving(q) },
+				"Leaving":       func() { tree.Leaving(q) },
 				"Effective":     func() { tree.Effective(nil, q) },
 				"Guaranteed":    func() { tree.Guaranteed(q) },
 				"Max":           func() { tree.Max(q) },

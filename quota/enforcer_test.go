@@ -94,7 +94,7 @@ func TestApply(t *testing.T) {
 	o = f.enforce("a", slots(5))
 	require.NoError(t, f.c.Apply(o))
 	id, _ := f.c.Lookup("t1")
-	require.Equal(t, victims.Preempting, f.c.Task(id).State)
+	require.Equal(t, victims.Marked, f.c.Task(id).State)
 	require.EqualValues(t, 5, f.c.Tree().Leaving(f.queue("a"))[0])
 	require.Equal(t, "met", f.enforce("a", slots(5)).Enforcement.Result)
 	require.Empty(t, f.enforce("a", slots(5)).Plan.Victims)

@@ -112,7 +112,7 @@ func job(name string) func(*victims.Task) { return func(t *victims.Task) { t.Job
 func originator(t *victims.Task)   { t.Originator = true }
 func optedOut(t *victims.Task)     { t.OptedOut = true }
 func requiredNode(t *victims.Task) { t.RequiredNode = true }
-func leaving(t *victims.Task)      { t.State = victims.Preempting }
+func leaving(t *victims.Task)      { t.State = victims.Marked }
 func unknownAge(t *victims.Task)   { t.Created = time.Time{} }
 func noSlots(t *victims.Task)      { t.Size[0] = 0 }
 

@@ -55,7 +55,7 @@ func ExampleTiming() {
 		fmt.Println(now.Format(time.TimeOnly))
 		for q := range timing.Due(now) {
 			before := tree.Effective(nil, q)
-			check(cluster.SetState(stops[0], victims.Preempting))
+			check(cluster.SetState(stops[0], victims.Marked))
 			stops = stops[1:]
 			fmt.Printf("  %s: %s, then %s\n", tree.Path(q), schema.Format(before), schema.Format(tree.Effective(nil, q)))
 			check(timing.End(q, now))

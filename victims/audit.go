@@ -540,7 +540,7 @@ func (r *roster) standing(i int) (id TaskID, leaving, known bool) {
 	}
 	if known {
 		state := r.c.State(id)
-		leaving = state == Releasing || state == Preempting
+		leaving = state == Releasing || state == Marked
 	}
 	return id, leaving, known
 }

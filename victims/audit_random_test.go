@@ -43,7 +43,7 @@ func drawAuditWorld(t *rapid.T) *auditWorld {
 	var tasks []victims.Task
 	for i := range rapid.IntRange(3, 9).Draw(t, "tasks") {
 		task := w.drawTask(t, fmt.Sprintf("t%d", i), nodes)
-		task.State = rapid.SampledFrom([]victims.State{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, victims.Releasing, victims.Preempting}).Draw(t, "state")
+		task.State = rapid.SampledFrom([]victims.State{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, victims.Releasing, victims.Marked}).Draw(t, "state")
 		tasks = append(tasks, task)
 	}
 	for n := range nodes {

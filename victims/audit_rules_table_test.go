@@ -146,7 +146,7 @@ var auditNodeTable = []auditRow{
 		name: "blocker: one that is leaving is waited for",
 		edit: func(c *auditCase) {
 			c.block("w")
-			c.task("w").State, c.victims = victims.Preempting, nil
+			c.task("w").State, c.victims = victims.Marked, nil
 		},
 	},
 	{
@@ -215,7 +215,7 @@ var auditNodeTable = []auditRow{
 	{
 		name: "moment: of what waits, when all that is leaving is gone",
 		edit: func(c *auditCase) {
-			c.task("w").State, c.victims = victims.Preempting, nil
+			c.task("w").State, c.victims = victims.Marked, nil
 			c.auditor.Predicate = at(true)
 		},
 	},
@@ -490,7 +490,7 @@ var auditBudgetTable = []auditRow{
 		name: "budget: who is leaving is not counted again",
 		edit: func(c *auditCase) {
 			c.spend(victims.Budget{Left: 1, Hard: true}, "w", "v1")
-			c.task("v1").State, c.ask.Size[0] = victims.Preempting, 6
+			c.task("v1").State, c.ask.Size[0] = victims.Marked, 6
 		},
 	},
 	{

@@ -64,7 +64,7 @@ var auditTable = []auditRow{
 	{
 		name: "a granted ask must not start before the leaving are gone",
 		edit: func(c *auditCase) {
-			c.task("w").State, c.victims = victims.Preempting, nil
+			c.task("w").State, c.victims = victims.Marked, nil
 			c.grants = []auditGrant{{"root.starve.s", "n1", c.ask}}
 		},
 		want: []string{`room: node n1: gpu 0 free, want at least 3`},

@@ -69,7 +69,7 @@ func (c *Cluster) changeOf(d *Decision) change {
 	return ch
 }
 
-// Apply marks a decision's victims and movers as preempting, takes them off their budgets, and grants asks and
+// Apply marks a decision's victims and movers, takes them off their budgets, and grants asks and
 // movers their nodes. Grants count as usage until [Cluster.Start], [Cluster.Cancel] or [Cluster.Drop]; victims
 // stay until [Cluster.RemoveTask]. A job keeps its minimum until its last task has gone, unless
 // [Cluster.SetMinMembers] says another one. A decision that changes nothing keeps the version.
@@ -218,7 +218,7 @@ func (c *Cluster) mark(ch *change) error {
 			c.resumed = append(c.resumed, resumed{c.waits[w].victims[place], w, place})
 			c.stopWaiting(v.Task)
 		}
-		c.setState(v.Task, Preempting)
+		c.setState(v.Task, Marked)
 		c.told.set(int(v.Task), cap(c.tasks), toldAt(ch.At))
 		c.spend(v.Task, 1)
 		c.marked = append(c.marked, v.Task)

@@ -80,7 +80,7 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *change) []error {
 			return []error{ErrState}
 		}
 		m.unwait(v.Key)
-		task.State, task.told = Preempting, ch.At
+		task.State, task.told = Marked, ch.At
 		m.tasks[v.Key] = task
 		m.spend(v.Key)
 		all = append(all, modelVictim{v.Key, v.Blocks || v.ForQuota})

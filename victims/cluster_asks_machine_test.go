@@ -132,7 +132,7 @@ func (x *clusterMachine) Refuse(t *rapid.T) {
 		return
 	}
 	x.final()
-	marked := x.m.tasks[key].State == Preempting
+	marked := x.m.tasks[key].State == Marked
 	var want []string
 	for _, g := range x.m.grants {
 		waits := slices.ContainsFunc(x.m.waits[g.wait], func(v modelVictim) bool { return v.key == key })

@@ -266,7 +266,7 @@ func (m *clusterModel) cancel(ask string) (unmarked, gone []string) {
 		if t.State == Releasing {
 			continue
 		}
-		if t.State == Preempting {
+		if t.State == Marked {
 			waited := slices.ContainsFunc(slices.Collect(maps.Values(m.waits)), func(all []modelVictim) bool { return slices.Contains(all, v) })
 			if waited || m.leaveTo(v.key) {
 				continue

@@ -285,7 +285,7 @@ func (x *clusterMachine) RemoveBudget(t *rapid.T) {
 func (x *clusterMachine) change(key string, f func(*modelTask)) {
 	x.final()
 	task := x.m.tasks[key]
-	if f(&task); task.State != Preempting {
+	if f(&task); task.State != Marked {
 		task.told = time.Time{}
 	}
 	x.m.tasks[key] = task

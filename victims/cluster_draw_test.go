@@ -24,7 +24,7 @@ func drawKey(t *rapid.T) string { return rapid.SampledFrom(taskKeys).Draw(t, "ke
 
 func drawState(t *rapid.T) State {
 	return rapid.SampledFrom([]State{
-		Running, Running, Running, Releasing, Preempting, Granted, Granted + 1, Running, Running, Running, Releasing, Preempting,
+		Running, Running, Running, Releasing, Marked, Granted, Granted + 1, Running, Running, Running, Releasing, Marked,
 	}).Draw(t, "state")
 }
 

@@ -90,13 +90,13 @@ func (c *Cluster) Grants() iter.Seq[Grant] {
 	}
 }
 
-// Marked yields the keys of Preempting tasks, and when that was decided; zero: not known. The oldest come
+// Marked yields the keys of Marked tasks, and when that was decided; zero: not known. The oldest come
 // first, then by key. After a restart stop them again; Task.MovesTo tells movers. The cost is linear in tasks.
 func (c *Cluster) Marked() iter.Seq2[string, time.Time] {
 	return func(yield func(string, time.Time) bool) {
 		var all []TaskID
 		for id := range c.Tasks() {
-			if c.tasks[id].state == Preempting {
+			if c.tasks[id].state == Marked {
 				all = append(all, id)
 			}
 		}
@@ -268,7 +268,7 @@ func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	slices.SortFunc(told, func(a, b TaskID) int { return strings.Compare(c.tasks[a].key, c.tasks[b].key) })
 	for _, id := range told {
 		r := &c.tasks[id]
-		if r.state == Preempting {
+		if r.state == Marked {
 			if w, _ := c.placeOf(id); w != 0 || c.leaveTo(id) {
 				continue // others wait for it
 			}
@@ -296,7 +296,7 @@ func (c *Cluster) Refuse(victim string, until time.Time) (asks []string, err err
 			return fmt.Errorf("state %v: %w", Releasing, ErrState)
 		}
 		asks = c.asksOf(id)
-		if c.tasks[id].state == Preempting {
+		if c.tasks[id].state == Marked {
 			c.setState(id, Running)
 			c.spend(id, -1)
 		}
@@ -313,7 +313,7 @@ func (c *Cluster) Refuse(victim string, until time.Time) (asks []string, err err
 func (x *index) asksOf(id TaskID) (asks []string) {
 	w, _ := x.placeOf(id)
 	for i := range x.grants {
-		if g := &x.grants[i]; g.mover == "" && (w != 0 && g.wait == w || x.tasks[id].state == Preempting && x.needs(g.task, id)) {
+		if g := &x.grants[i]; g.mover == "" && (w != 0 && g.wait == w || x.tasks[id].state == Marked && x.needs(g.task, id)) {
 			asks = append(asks, x.asks[g.ask].key)
 		}
 	}

@@ -212,7 +212,7 @@ func (m *clusterModel) putTask(t Task) {
 	name, _ := m.nodeOf(&t)
 	t.NodeName = ""
 	var told time.Time
-	if was := m.tasks[t.Key]; was.State == Preempting && t.State == Preempting {
+	if was := m.tasks[t.Key]; was.State == Marked && t.State == Marked {
 		told = was.told
 	}
 	m.tasks[t.Key] = modelTask{t, name, told}
@@ -343,7 +343,7 @@ func (m *clusterModel) picture() (p clusterPicture) {
 		p.queues = append(p.queues, queuePicture{
 			usage: sums(func(t modelTask) bool { return m.below(t.Queue, q) }),
 			leaving: sums(func(t modelTask) bool {
-				return m.below(t.Queue, q) && (t.State == Releasing || t.State == Preempting)
+				return m.below(t.Queue, q) && (t.State == Releasing || t.State == Marked)
 			}),
 			guaranteed: m.guaranteed[q], max: m.max[q],
 		})
@@ -352,7 +352,7 @@ func (m *clusterModel) picture() (p clusterPicture) {
 		p.budgets = append(p.budgets, fmt.Sprint(name, m.budgets[name], m.unset[name]))
 	}
 	for key, t := range m.tasks {
-		if t.State == Preempting {
+		if t.State == Marked {
 			p.marked = append(p.marked, fmt.Sprint(key, " ", instant(t.told)))
 		}
 	}

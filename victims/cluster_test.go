@@ -48,7 +48,7 @@ func tableCluster(t testing.TB) *Cluster {
 	}
 	_, err = c.Reserve(&Ask{Key: "grant", Queue: 2, Size: vec{1}}, 1, time.Time{})
 	must(err)
-	must(c.SetState("leave", Preempting))
+	must(c.SetState("leave", Marked))
 	must(c.RemoveTask("gone"))
 	return c
 }
@@ -255,7 +255,7 @@ func TestApply(t *testing.T) {
 	check("free on n2", c.Free(nil, 2), vec{7, 8})
 	check("leaving of a", c.Tree().Leaving(1), vec{4, 2})
 	check("usage of b", c.Tree().Usage(2), vec{2, 0})
-	if state := c.Task(0).State; state != Preempting {
+	if state := c.Task(0).State; state != Marked {
 		t.Errorf("the victim is %v, want preempting", state)
 	}
 	if _, ok := c.Lookup("ask"); ok {

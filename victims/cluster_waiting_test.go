@@ -199,7 +199,7 @@ func TestMarkTakenBack(t *testing.T) {
 	require.Equal(t, []string{"v1"}, held(t, c, "again").Leaving)
 	require.NoError(t, c.Undo())
 	require.Equal(t, before, lookAt(c).String())
-	require.NoError(t, c.SetState("v1", Preempting))
+	require.NoError(t, c.SetState("v1", Marked))
 	require.Equal(t, []string{"v1", "v2"}, held(t, c, "ask").Leaving)
 
 	// Without the grant the victims still leave, and whoever is given their room waits for them.
@@ -207,7 +207,7 @@ func TestMarkTakenBack(t *testing.T) {
 	_, holds := c.Grant("ask")
 	require.False(t, holds)
 	id, _ := c.Lookup("v2")
-	require.Equal(t, Preempting, c.State(id))
+	require.Equal(t, Marked, c.State(id))
 	_, err := c.Reserve(&Ask{Key: "other", Queue: 2, Size: vec{1}}, 1, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"v1", "v2"}, held(t, c, "other").Leaving)
@@ -295,7 +295,7 @@ func TestMarked(t *testing.T) {
 	apply(noon, "v3")
 	apply(noon, "v2")
 	apply(time.Unix(0, 0), "v4")
-	require.NoError(t, c.SetState("v1", Preempting))
+	require.NoError(t, c.SetState("v1", Marked))
 	all := []string{"v1 never", "v4 1970-01-01T00:00:00Z", "v2 2026-01-01T12:00:00Z", "v3 2026-01-01T12:00:00Z"}
 	require.Equal(t, all, marked())
 	require.NoError(t, law.ErrOf(c.SetTask(&Task{Key: "v2", Queue: 1, Node: 1, Size: vec{1}})), "an old event")
@@ -322,7 +322,7 @@ func TestMarked(t *testing.T) {
 	require.NoError(t, c.RemoveTask("v3"))
 	require.NoError(t, law.ErrOf(c.Cancel("ask v4")))
 	require.Equal(t, all[:1], marked())
-	require.NoError(t, c.SetState("v4", Preempting))
+	require.NoError(t, c.SetState("v4", Marked))
 	require.Equal(t, []string{"v1 never", "v4 never"}, marked(), "it is another mark")
 }
 
@@ -360,7 +360,7 @@ func TestNodeDies(t *testing.T) {
 	_, granted := c.LookupGrant("ask")
 	require.False(t, granted)
 	v1, _ := c.Lookup("v1")
-	require.Equal(t, Preempting, c.State(v1), "it was told to stop")
+	require.Equal(t, Marked, c.State(v1), "it was told to stop")
 	require.True(t, c.Closed(n))
 	require.NoError(t, c.RemoveTask("v1"))
 	_, there := c.LookupNode("n")

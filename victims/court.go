@@ -501,7 +501,7 @@ func (x *court) surveyAdmission() {
 	x.fixed, x.short = rows.Zeros(x.fixed, n), rows.Zeros(x.short, n)
 	for id := range x.c.Tasks() {
 		r := &x.c.tasks[id]
-		leaves := r.state == Releasing || r.state == Preempting
+		leaves := r.state == Releasing || r.state == Marked
 		if !r.flags.has(flagNonPreemptible) || slices.Contains(x.grants, id) || leaves && len(x.grants) == 0 {
 			continue
 		}

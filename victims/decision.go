@@ -31,20 +31,20 @@ const (
 	Running State = iota
 	// Releasing tasks end, and nobody takes that back. Their amounts are leaving.
 	Releasing
-	// Preempting tasks are victims, which [Cluster.Cancel] may take back. Their amounts are leaving. See
-	// [Cluster.Marked].
-	Preempting
+	// Marked tasks are victims of applied plans, unless [Cluster.Cancel] takes that back. Their amounts are
+	// leaving. See [Cluster.Marked].
+	Marked
 	// Granted is an ask with a place: usage until it starts or is dropped, never a victim.
 	Granted
 )
 
-var stateWords = word.Table{Of: "victims.State", Words: []string{Running: "running", Releasing: "releasing", Preempting: "preempting", Granted: "granted"}}
+var stateWords = word.Table{Of: "victims.State", Words: []string{Running: "running", Releasing: "releasing", Marked: "preempting", Granted: "granted"}}
 
-// String returns the name in lower case.
+// String returns the stable word: running, releasing, preempting or granted.
 func (s State) String() string { return stateWords.Word(uint8(s)) }
 
 // leaving reports whether the amounts of a task in the state are about to go.
-func (s State) leaving() bool { return s == Releasing || s == Preempting }
+func (s State) leaving() bool { return s == Releasing || s == Marked }
 
 // A Task runs on a node on behalf of a leaf queue.
 type Task struct {

@@ -111,7 +111,7 @@ func (x *index) put(t *Task) (TaskID, error) {
 	told, refused := x.told.at(int(id)), x.refused.at(int(id))
 	id = x.replace(id, t, &r)
 	x.refuse(id, max(refused, x.refused.at(int(id))))
-	if r.state == Preempting {
+	if r.state == Marked {
 		x.told.set(int(id), cap(x.tasks), told)
 	}
 	if wait != 0 {
@@ -221,7 +221,7 @@ func (x *index) setState(id TaskID, s State) {
 	x.count(id, -1)
 	x.tasks[id].state = s
 	x.count(id, +1)
-	if s != Preempting {
+	if s != Marked {
 		x.told.set(int(id), cap(x.tasks), 0)
 	}
 }

@@ -213,7 +213,7 @@ func (x *loader) loadTask(l *taskLine) error {
 	case State(l.State) == Granted && !(l.Scheduled.IsZero() && l.Checkpoint.IsZero()):
 		return x.Errorf("task %q: state %v, and it was scheduled or saved: %w", l.Key, State(l.State), ErrState)
 	}
-	if _, _, err := stamp(l.Told, 0); err != nil || !l.Told.IsZero() && State(l.State) != Preempting {
+	if _, _, err := stamp(l.Told, 0); err != nil || !l.Told.IsZero() && State(l.State) != Marked {
 		return x.Errorf("task %q: state %v, told at %v: %w", l.Key, State(l.State), l.Told, ErrState)
 	}
 	for _, name := range l.Budgets { // also one that nobody set has a line

@@ -41,7 +41,7 @@ func (c *core) unseenVictims() map[string]int64 {
 	spent := map[string]int64{}
 	for g := range c.cluster.Granted() {
 		for _, key := range c.waitsFor(c.cluster.Key(g)) {
-			if id, ok := c.cluster.Lookup(key); ok && c.cluster.State(id) == victims.Preempting {
+			if id, ok := c.cluster.Lookup(key); ok && c.cluster.State(id) == victims.Marked {
 				for _, b := range c.cluster.TaskView(id).Budgets {
 					spent[b]++
 				}

@@ -69,7 +69,7 @@ func (e *eviction) addAll(h fwk.Handle, of []victims.Victim) {
 // addMarked adds those on a node that were to be told to stop and were not seen leaving.
 func (e *eviction) addMarked(h fwk.Handle, c *victims.Cluster, n victims.NodeID) {
 	for id := range c.TasksOn(n) {
-		if c.State(id) == victims.Preempting {
+		if c.State(id) == victims.Marked {
 			e.add(h, victim{key: c.Key(id), node: c.NodeName(n)})
 		}
 	}

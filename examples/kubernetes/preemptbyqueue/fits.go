@@ -227,7 +227,7 @@ func (y *cycle) remove(state fwk.CycleState, pi fwk.PodInfo, info fwk.NodeInfo) 
 // goingFrom returns the keys of what is leaving a node.
 func goingFrom(c *victims.Cluster, n victims.NodeID) (keys []string) {
 	for t := range c.TasksOn(n) {
-		if s := c.State(t); s == victims.Preempting || s == victims.Releasing {
+		if s := c.State(t); s == victims.Marked || s == victims.Releasing {
 			keys = append(keys, c.Key(t))
 		}
 	}

@@ -159,7 +159,7 @@ func (h *history) mark(t *rapid.T) {
 	if !ok || h.core.cluster.State(id) != victims.Running || p.DeletionTimestamp != nil {
 		t.Skip("no victim")
 	}
-	require.NoError(t, h.core.cluster.SetState(key(p), victims.Preempting))
+	require.NoError(t, h.core.cluster.SetState(key(p), victims.Marked))
 	h.marked[key(p)] = true
 }
 
@@ -229,7 +229,7 @@ func (h *history) check(t *rapid.T) {
 	for k := range h.marked { // in any order: each is a task of its own
 		id, ok := fresh.cluster.Lookup(k)
 		if ok && fresh.cluster.State(id) == victims.Running && !fresh.cluster.TaskView(id).RequiredNode {
-			require.NoError(t, fresh.cluster.SetState(k, victims.Preempting))
+			require.NoError(t, fresh.cluster.SetState(k, victims.Marked))
 		}
 	}
 	require.Equal(t, picture(t, fresh), picture(t, h.core))

@@ -85,8 +85,8 @@ func (c *core) fresh(g *groups) (*core, error) {
 	fresh.sync(nodes)
 	for k := range c.marked { // in any order: each is by itself
 		id, ok := fresh.cluster.Lookup(k)
-		if here, known := c.cluster.Lookup(k); ok && known && fresh.cluster.State(id) == victims.Running && c.cluster.State(here) == victims.Preempting {
-			fresh.cluster.SetState(k, victims.Preempting)
+		if here, known := c.cluster.Lookup(k); ok && known && fresh.cluster.State(id) == victims.Running && c.cluster.State(here) == victims.Marked {
+			fresh.cluster.SetState(k, victims.Marked)
 		}
 	}
 	for id := range c.cluster.Granted() {
@@ -177,7 +177,7 @@ func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
 		e.victims = append(e.victims, victim{pod: pod, key: v.Key, node: v.Place})
 		victimsTotal.WithLabelValues(v.Path).Inc()
 		if id, ok := c.cluster.Lookup(v.Key); ok && c.cluster.State(id) == victims.Running {
-			if err := c.cluster.SetState(v.Key, victims.Preempting); err != nil {
+			if err := c.cluster.SetState(v.Key, victims.Marked); err != nil {
 				c.log.Error(err, "Victim not marked", "pod", v.Key)
 			}
 		}

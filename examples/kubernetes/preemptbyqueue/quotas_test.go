@@ -80,7 +80,7 @@ func TestTakeBackOverMax(t *testing.T) {
 			require.Equal(t, "queue root.batch is over its max: used cpu=7 pods=4, max cpu=5", e.note)
 			require.Contains(t, []string{"b", "c"}, e.victims[0].pod.Name)
 			id, ok := c.cluster.Lookup(e.victims[0].key)
-			require.Equal(t, mirrored, ok && c.cluster.State(id) == victims.Preempting)
+			require.Equal(t, mirrored, ok && c.cluster.State(id) == victims.Marked)
 			c.endQuota("root.batch", next)
 			_, ok = c.timing.Next()
 			require.False(t, ok, "it is within its max")

@@ -66,7 +66,7 @@ func (pl *Plugin) grow(y *cycle, ask *victims.Ask) (*fwk.PostFilterResult, *fwk.
 	e := pl.eviction(y.pod)
 	e.keys = nil // there is no grant to take back
 	for i := range d.Plan.Victims {
-		if err := c.cluster.SetState(d.Plan.Victims[i].Key, victims.Preempting); err != nil {
+		if err := c.cluster.SetState(d.Plan.Victims[i].Key, victims.Marked); err != nil {
 			c.log.Error(err, "Victim not marked", "pod", d.Plan.Victims[i].Key)
 		}
 	}

@@ -93,7 +93,7 @@ func (c *core) noteRefused(pod *v1.Pod, w waiting) {
 func (c *core) takeBack(stay, grants []string) {
 	for _, k := range stay {
 		delete(c.marked, k)
-		if id, ok := c.cluster.Lookup(k); ok && c.cluster.State(id) == victims.Preempting {
+		if id, ok := c.cluster.Lookup(k); ok && c.cluster.State(id) == victims.Marked {
 			c.unmark(k)
 		}
 	}
@@ -206,7 +206,7 @@ func (c *core) expireMarks(now time.Time) (expired bool) {
 	for k, since := range c.marked { // in any order: each is by itself
 		id, ok := c.cluster.Lookup(k)
 		switch {
-		case !ok || c.cluster.State(id) != victims.Preempting:
+		case !ok || c.cluster.State(id) != victims.Marked:
 			delete(c.marked, k)
 		case now.Sub(since) >= c.args.GrantDeadline.Duration:
 			c.log.Error(nil, "Victim was told to leave and does not", "victim", k, "since", since)

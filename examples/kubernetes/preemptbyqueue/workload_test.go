@@ -116,7 +116,7 @@ func (s *stage) leaving() (cpu []int64) {
 	defer s.core.mu.Unlock()
 	for n := range s.core.cluster.Nodes() {
 		for id := range s.core.cluster.TasksOn(n) {
-			if s.core.cluster.State(id) == victims.Preempting {
+			if s.core.cluster.State(id) == victims.Marked {
 				cpu = append(cpu, s.core.cluster.Task(id).Size[0]/1000)
 			}
 		}

@@ -183,7 +183,7 @@ func (p *PreemptionContext) libraryVictims() []*Allocation {
 
 // leaving notes that a victim is told to stop other than by a plan that is applied.
 func (m *mirror) leaving(v pv.Victim) {
-	if err := m.cluster.SetState(v.Key, pv.Preempting); err != nil {
+	if err := m.cluster.SetState(v.Key, pv.Marked); err != nil {
 		EngineStats.failed(err)
 	}
 }

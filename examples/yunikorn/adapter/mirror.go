@@ -164,7 +164,7 @@ func (m *mirror) task(a *Allocation, leaf *Queue, node string) pv.Task {
 	case a.IsReleased(): // such as a placeholder that is being replaced
 		t.State = pv.Releasing
 	case a.IsPreempted():
-		t.State = pv.Preempting
+		t.State = pv.Marked
 	}
 	return t
 }

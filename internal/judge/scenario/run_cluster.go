@@ -158,7 +158,7 @@ func (r *runner) addNode(n *Node) error {
 var clusterStates = map[State]victims.State{
 	StateRunning:    victims.Running,
 	StateReleasing:  victims.Releasing,
-	StatePreempting: victims.Preempting,
+	StatePreempting: victims.Marked,
 }
 
 // addTask adds a task, whose ages count back from now. It takes the place of

@@ -316,7 +316,7 @@ func (r *runner) nonPreemptibleBelow(q queue.ID) resources.Vector {
 	sum := make(resources.Vector, r.cluster.Schema().Len())
 	for id := range r.cluster.Tasks() {
 		t := r.cluster.TaskView(id)
-		if t.NonPreemptible && r.cluster.Tree().Contains(q, t.Queue) && t.State != victims.Releasing && t.State != victims.Preempting {
+		if t.NonPreemptible && r.cluster.Tree().Contains(q, t.Queue) && t.State != victims.Releasing && t.State != victims.Marked {
 			sum = resources.Add(sum, sum, t.Size)
 		}
 	}

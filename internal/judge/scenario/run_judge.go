@@ -190,7 +190,7 @@ func (r *runner) jobPlanOf(job *victims.Ask, p *Proposal) (*victims.Plan, error)
 // leaves reports whether a task is leaving.
 func (r *runner) leaves(key string) bool {
 	id := r.row(key)
-	return id != noRow && slices.Contains([]victims.State{victims.Releasing, victims.Preempting}, r.cluster.State(id))
+	return id != noRow && slices.Contains([]victims.State{victims.Releasing, victims.Marked}, r.cluster.State(id))
 }
 
 // auditJob notes the laws that a plan breaks.

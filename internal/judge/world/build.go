@@ -115,7 +115,7 @@ func LetMove(c *victims.Cluster, class int, may func(key string) bool) {
 
 // "" is what the zero Task has.
 var states = map[State]victims.State{
-	"": victims.Running, Running: victims.Running, Releasing: victims.Releasing, Preempting: victims.Preempting,
+	"": victims.Running, Running: victims.Running, Releasing: victims.Releasing, Preempting: victims.Marked,
 }
 
 // AskOf returns the ask as the planner of a cluster takes it.
