@@ -126,7 +126,7 @@ func (r *rules) rule(id victims.TaskID, t *victims.Task) rulebook.Rule {
 
 // stay returns what rules that end by themselves ask of a task.
 func stay(id victims.TaskID, t *victims.Task) eligible.Stay {
-	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.RefusedUntil}
+	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.SparedUntil}
 }
 
 // Exempts asks the caller; see [eligible.Exempter].

@@ -34,7 +34,7 @@ func propertyRefused(t *rapid.T) {
 	counts := world.LetAlone(want.Counts)
 	h.c.Options.Exempt = nil
 	for key, at := range until {
-		_, err := h.cluster.Refuse(key, at)
+		_, err := h.cluster.Spare(key, at)
 		require.NoError(t, err)
 	}
 	retry := want.RetryAt

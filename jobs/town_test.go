@@ -249,7 +249,7 @@ func (w *town) addTask(l line) {
 		Key: l.words[1], Application: app, Queue: w.leaf(l.words[2]), Node: n, Size: w.size(l.words[4]),
 		Priority: int32(w.number(l, "p", 0)), Created: noon.Add(-age), Scheduled: noon.Add(-age),
 		State: states[l.with["state"]], Originator: l.has("originator"), OptedOut: l.has("opted"),
-		RefusedUntil: refused, RequiredNode: l.has("bound"), Job: l.with["job"], NonPreemptible: l.has("fixed"),
+		SparedUntil: refused, RequiredNode: l.has("bound"), Job: l.with["job"], NonPreemptible: l.has("fixed"),
 		Cost: int64(w.number(l, "cost", 0)), Budgets: split(l.with["web"], ","), Checkpoint: w.saved(l),
 	})
 	require.NoError(w, err)

@@ -154,7 +154,7 @@ func propertyRefused(t *rapid.T) {
 	}
 	cluster := c.build(t)
 	for key, at := range until {
-		if _, err := cluster.Refuse(key, at); err != nil {
+		if _, err := cluster.Spare(key, at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +170,7 @@ func propertyRefused(t *rapid.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for _, key := range keys(o) {
-		if _, err := cluster.Refuse(key, world.Epoch.Add(1)); err != nil {
+		if _, err := cluster.Spare(key, world.Epoch.Add(1)); err != nil {
 			t.Fatal(err)
 		}
 		o.Plan.Version = cluster.Version()

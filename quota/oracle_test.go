@@ -93,7 +93,7 @@ func enforceCase(t rapid.TB, c *world.EnforceCase) *victims.Decision {
 	}
 	world.SetMinimums(cluster, c.Minimums)
 	for key, until := range c.Refused {
-		if _, err := cluster.Refuse(key, until); err != nil {
+		if _, err := cluster.Spare(key, until); err != nil {
 			t.Fatalf("%v\n%v", err, c)
 		}
 	}

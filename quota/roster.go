@@ -115,7 +115,7 @@ func (x *enforcement) gather(w queue.ID) {
 
 // stay returns what rules that end by themselves ask of a task.
 func stay(id victims.TaskID, t *victims.Task) eligible.Stay {
-	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.RefusedUntil}
+	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.SparedUntil}
 }
 
 // enter lists a task of some gang.

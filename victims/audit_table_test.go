@@ -345,7 +345,7 @@ var auditTable = []auditRow{
 	},
 	{
 		name: "a task that would not stop",
-		edit: func(c *auditCase) { c.task("w").RefusedUntil = auditNow.Add(time.Second) },
+		edit: func(c *auditCase) { c.task("w").SparedUntil = auditNow.Add(time.Second) },
 		want: []string{`refused: victim w: would not stop`},
 	},
 	{

@@ -89,7 +89,7 @@ func (x *clusterMachine) badChange(m *clusterModel, ch *change) []error {
 		was := m.tasks[v.Key]
 		place := was.Task
 		place.Key, place.Node, place.NodeName, place.State, place.RequiredNode = v.Grant, v.To, "", Granted, false
-		place.Created, place.Scheduled, place.Checkpoint, place.RefusedUntil = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+		place.Created, place.Scheduled, place.Checkpoint, place.SparedUntil = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 		if wrong := append(m.badName(v.Grant, false), m.badTask(&place)...); len(wrong) > 0 {
 			return wrong
 		}

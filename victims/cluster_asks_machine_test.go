@@ -118,7 +118,7 @@ func (x *clusterMachine) Cancel(t *rapid.T) {
 	}
 }
 
-func (x *clusterMachine) Refuse(t *rapid.T) {
+func (x *clusterMachine) Spare(t *rapid.T) {
 	key, until := drawKey(t), drawTime(t)
 	wrong := x.noTask(key)
 	if badTime(until) {
@@ -127,7 +127,7 @@ func (x *clusterMachine) Refuse(t *rapid.T) {
 	if task, ok := x.m.tasks[key]; ok && task.State == Releasing {
 		wrong = append(wrong, ErrState)
 	}
-	asks, err := x.c.Refuse(key, until)
+	asks, err := x.c.Spare(key, until)
 	if !x.judge(t, err, strconv.Quote(key), wrong) {
 		return
 	}
@@ -154,6 +154,6 @@ func (x *clusterMachine) Refuse(t *rapid.T) {
 		}
 	}
 	task := x.m.tasks[key]
-	task.RefusedUntil = until
+	task.SparedUntil = until
 	x.m.tasks[key] = task
 }

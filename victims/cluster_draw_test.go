@@ -111,7 +111,7 @@ func (x *clusterMachine) drawTask(t *rapid.T) Task {
 	task.Scheduled = drawTime(t)
 	task.Checkpoint = drawTime(t)
 	if between(t, "refused", 0, 9) == 9 {
-		task.RefusedUntil = drawTime(t)
+		task.SparedUntil = drawTime(t)
 	}
 	return task
 }

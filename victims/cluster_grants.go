@@ -252,7 +252,7 @@ func (c *Cluster) dropAll(ask int32) {
 // victims. It returns the keys of those that run on, sorted.
 //
 // Use it only if victims can be told to run on; one that is Releasing goes on leaving. Else use [Cluster.Drop];
-// if one will not stop, [Cluster.Refuse].
+// if one will not stop, [Cluster.Spare].
 func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	row, ok := c.askIDs[ask]
 	if !ok {
@@ -282,15 +282,15 @@ func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	return unmarked, nil
 }
 
-// Refuse notes that a task will not stop. Its mark and draws on budgets are taken back, a place to move to is
-// dropped, and nobody takes it until an instant (rule "refused"). It returns the keys of asks whose plans need
-// it, sorted: give up by [Cluster.Cancel] or [Cluster.Drop], or wait.
+// Spare is for a task that will not stop: nobody takes it until an instant (rule "refused"); zero: take it again.
+// Its mark and draws on budgets are taken back, a place to move to is dropped. It returns the keys of asks whose
+// plans need it, sorted: give up by [Cluster.Cancel] or [Cluster.Drop], or wait.
 //
 // A task that is Releasing wraps ErrState. The cost is linear in grants.
-func (c *Cluster) Refuse(victim string, until time.Time) (asks []string, err error) {
+func (c *Cluster) Spare(victim string, until time.Time) (asks []string, err error) {
 	err = c.edit(victim, func(id TaskID) error {
 		if _, ok := rulebook.Nanos(until); !ok {
-			return fmt.Errorf("refused until %v: %w", until, invalid.Range)
+			return fmt.Errorf("spared until %v: %w", until, invalid.Range)
 		}
 		if c.tasks[id].state == Releasing {
 			return fmt.Errorf("state %v: %w", Releasing, ErrState)

@@ -148,7 +148,7 @@ func (m *clusterModel) badTask(t *Task) []error {
 	} else if !m.tree.IsLeaf(t.Queue) {
 		wrong = append(wrong, invalid.Queue)
 	}
-	for _, when := range []time.Time{t.Created, t.Scheduled, t.Checkpoint, t.RefusedUntil} {
+	for _, when := range []time.Time{t.Created, t.Scheduled, t.Checkpoint, t.SparedUntil} {
 		if badTime(when) && !when.IsZero() {
 			wrong = append(wrong, invalid.Range)
 		}
@@ -441,7 +441,7 @@ func (p clusterPicture) String() string {
 		fmt.Fprintf(&b, "task %s of %s: queue %d node %s size %v priority %d created %s scheduled %s %v originator %t opted out %t required %t job %q fixed %t name %q tag %d cost %d saved %s budgets %q movable %t class %d refused %s\n",
 			t.Key, t.Application, t.Queue, t.node, t.Size, t.Priority, instant(t.Created), instant(t.Scheduled), t.State,
 			t.Originator, t.OptedOut, t.RequiredNode, t.Job, t.NonPreemptible,
-			t.Name, t.Tag, t.Cost, instant(t.Checkpoint), t.Budgets, t.Movable, t.Class, instant(t.RefusedUntil))
+			t.Name, t.Tag, t.Cost, instant(t.Checkpoint), t.Budgets, t.Movable, t.Class, instant(t.SparedUntil))
 	}
 	for q, u := range p.queues {
 		fmt.Fprintf(&b, "queue %d: usage %v leaving %v guaranteed %s max %s\n", q, u.usage, u.leaving, bound(u.guaranteed), bound(u.max))

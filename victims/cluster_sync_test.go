@@ -47,8 +47,8 @@ func (x *clusterMachine) put(t *rapid.T, task Task, id TaskID) {
 	if known && was.State.leaving() && task.State == Running {
 		task.State = was.State
 	}
-	if known && was.State != Granted && was.RefusedUntil.After(task.RefusedUntil) {
-		task.RefusedUntil = was.RefusedUntil
+	if known && was.State != Granted && was.SparedUntil.After(task.SparedUntil) {
+		task.SparedUntil = was.SparedUntil
 	}
 	x.final()
 	x.tasks[task.Key] = id

@@ -62,8 +62,9 @@ type Task struct {
 	Scheduled  time.Time // when it was placed; zero: not yet
 	Checkpoint time.Time // the last; zero: none
 	State      State
-	// RefusedUntil is until when nobody takes it; see [Cluster.Refuse]. SetTask keeps the later one.
-	RefusedUntil time.Time
+	// SparedUntil is until when nobody takes it; zero: it is not spared. See [Cluster.Spare]. SetTask keeps the
+	// later one.
+	SparedUntil time.Time
 
 	Originator   bool // the first task of its application, without which the others are lost
 	OptedOut     bool // allow-preemption: false (law 1)
@@ -391,7 +392,7 @@ type Victim struct {
 //   - inside: it is inside the starving queue (storm freedom).
 //   - non-preemptible: no job may take it.
 //   - priority: its effective priority is too high (law 6).
-//   - refused: it would not stop; see [Cluster.Refuse].
+//   - refused: it would not stop; see [Cluster.Spare].
 //   - exempt: the caller exempts it.
 //   - gang: its job needs it, and cannot stop as a whole.
 //   - not-helping: it reduces no open need.

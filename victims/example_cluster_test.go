@@ -134,7 +134,7 @@ func ExampleCluster_SyncNode() {
 
 // A victim will not stop. It runs on, nobody takes it for an hour, and the ask whose plan needs it
 // is decided anew.
-func ExampleCluster_Refuse() {
+func ExampleCluster_Spare() {
 	cluster := exampleCluster()
 	planner := victims.Planner{Cluster: cluster}
 	ask := exampleAsk(cluster, "web-1", 3000)
@@ -144,7 +144,7 @@ func ExampleCluster_Refuse() {
 	victim := d.Plan.Victims[0].Key
 	fmt.Println(victim, "shall stop")
 
-	asks, err := cluster.Refuse(victim, exampleNow.Add(time.Hour))
+	asks, err := cluster.Spare(victim, exampleNow.Add(time.Hour))
 	check(err)
 	for _, key := range asks {
 		check(cluster.Drop(key))

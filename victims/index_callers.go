@@ -47,8 +47,8 @@ func (x *index) parseInto(r *taskRow, t *Task, old resources.Vector) (err error)
 	if _, saved, err = stamp(t.Checkpoint, flagCheckpoint); err != nil {
 		return fmt.Errorf("checkpoint %w", err)
 	}
-	if _, _, err = stamp(t.RefusedUntil, 0); err != nil {
-		return fmt.Errorf("refused until %w", err)
+	if _, _, err = stamp(t.SparedUntil, 0); err != nil {
+		return fmt.Errorf("spared until %w", err)
 	}
 	r.flags |= created | scheduled | saved
 	return nil
@@ -316,7 +316,7 @@ func (x *taskTable) TaskView(id TaskID) Task {
 
 		Preemptions: int(x.preempted.at(int(id))),
 
-		RefusedUntil: instantOf(x.refused.at(int(id))),
+		SparedUntil: instantOf(x.refused.at(int(id))),
 
 		Class: x.classes.at(int(id)),
 

@@ -228,7 +228,7 @@ func (x *taskTable) setColumns(id TaskID, t *Task) {
 	ns, _ := rulebook.Nanos(t.Checkpoint)
 	x.checkpoint.set(row, room, ns)
 	x.told.set(row, room, 0)
-	x.refuse(id, toldAt(t.RefusedUntil))
+	x.refuse(id, toldAt(t.SparedUntil))
 }
 
 // refuse notes until when nobody takes a task.

@@ -226,7 +226,7 @@ func (x *loader) loadTask(l *taskLine) error {
 		Key: l.Key, Name: l.Name, Tag: l.Tag, Application: l.Application, Queue: leaf, Node: node, Size: l.Size,
 		Priority: l.Priority, Created: l.Created, Scheduled: l.Scheduled, Checkpoint: l.Checkpoint,
 		Originator: l.Originator, OptedOut: l.OptedOut, RequiredNode: l.RequiredNode,
-		RefusedUntil: l.Refused, Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Preemptions: l.Preemptions, Budgets: l.Budgets, Movable: l.Movable, Class: l.Class,
+		SparedUntil: l.Refused, Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Preemptions: l.Preemptions, Budgets: l.Budgets, Movable: l.Movable, Class: l.Class,
 	}
 	r, err := c.parse(&t, nil)
 	if err != nil {

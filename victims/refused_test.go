@@ -39,7 +39,7 @@ func propertyRefused(t *rapid.T) {
 
 	p.Exempt = nil
 	for key, at := range until {
-		asks, err := c.Refuse(key, at)
+		asks, err := c.Spare(key, at)
 		require.NoError(t, err)
 		require.Empty(t, asks)
 	}
@@ -71,7 +71,7 @@ func propertyRefused(t *rapid.T) {
 	}
 	require.Empty(t, a.Audit(nil, &got, k.Options.Now))
 	for i := range got.Plan.Victims {
-		_, err := c.Refuse(got.Plan.Victims[i].Key, k.Options.Now.Add(time.Second))
+		_, err := c.Spare(got.Plan.Victims[i].Key, k.Options.Now.Add(time.Second))
 		require.NoError(t, err)
 		got.Plan.Version = c.Version()
 		laws := map[string]bool{}
@@ -96,7 +96,7 @@ func TestRefused_MoreMayHelpLater(t *testing.T) {
 	f.task("v", "a", "n1", 4)
 	_, err := f.c.AddNode(&victims.Node{Name: "n2", Unschedulable: true, Capacity: resources.Vector{4}})
 	require.NoError(t, err)
-	_, err = f.c.Refuse("v", now.Add(time.Minute))
+	_, err = f.c.Spare("v", now.Add(time.Minute))
 	require.NoError(t, err)
 	p, ask := &victims.Planner{}, f.ask("x", "b", 4)
 	d := f.decide(p, ask)

@@ -192,7 +192,7 @@ func (x *index) saveTasks(w *saved.Writer) {
 		w.Line("task", taskLine{
 			Row: id, Key: t.Key, Name: t.Name, Tag: t.Tag, Application: t.Application,
 			Queue: x.tree.Path(t.Queue), Node: x.nodes[t.Node].name, Size: t.Size, Priority: t.Priority,
-			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: savedState(t.State), Told: x.toldOf(id), Refused: t.RefusedUntil,
+			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: savedState(t.State), Told: x.toldOf(id), Refused: t.SparedUntil,
 			Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
 			Job: t.Job, NonPreemptible: t.NonPreemptible, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets, Movable: t.Movable, Class: t.Class,
 		})

@@ -124,7 +124,7 @@ func TestAudit_EachLaw(t *testing.T) {
 				world.SetMinimums(c, j.minimums)
 				world.LetMove(c, j.class, func(string) bool { return !j.stays })
 				if j.refused {
-					_, err := c.Refuse(task(&j).Key, world.Epoch.Add(time.Second))
+					_, err := c.Spare(task(&j).Key, world.Epoch.Add(time.Second))
 					require.NoError(t, err)
 				}
 				ask, err := world.AskOf(c, &j.a)

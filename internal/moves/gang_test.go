@@ -284,7 +284,7 @@ func TestDecide_WhoMoves(t *testing.T) {
 			require.NoError(t, err)
 			world.LetMove(c, 0, func(key string) bool { return key != "stays" })
 			if _, there := c.Lookup("refuses"); there {
-				require.NoError(t, law.ErrOf(c.Refuse("refuses", world.Epoch.Add(time.Second))))
+				require.NoError(t, law.ErrOf(c.Spare("refuses", world.Epoch.Add(time.Second))))
 			}
 			ask, err := world.AskOf(c, &a)
 			require.NoError(t, err)

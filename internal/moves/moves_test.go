@@ -107,7 +107,7 @@ func TestDecide_RetryAt(t *testing.T) {
 	for name, set := range map[string]func(c *victims.Cluster, o *victims.Options){
 		"refused": func(c *victims.Cluster, _ *victims.Options) {
 			for _, key := range []string{"b1", "b2"} {
-				_, err := c.Refuse(key, end)
+				_, err := c.Spare(key, end)
 				require.NoError(t, err)
 			}
 		},

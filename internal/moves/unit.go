@@ -39,7 +39,7 @@ func (s *Search) movable(id victims.TaskID, t *victims.Task) bool {
 
 // stay returns what rules that end by themselves ask of a task.
 func stay(id victims.TaskID, t *victims.Task) eligible.Stay {
-	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.RefusedUntil}
+	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.SparedUntil}
 }
 
 // Exempts asks the caller; see [eligible.Exempter].
