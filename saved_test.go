@@ -246,7 +246,7 @@ func savedHost(t *testing.T) *host {
 	apply(ask("solo", "root.prod.web", 3), "n3", "b7")
 	apply(ask("b8+", "root.batch.low", 1), "n4", "b8") // a place for one that moves
 	n2, _ := c.LookupNode("n2")
-	_, err := c.Reserve(ask("placed", "root.prod.web", 1), n2, time.Time{})
+	_, err := c.GrantPlace(ask("placed", "root.prod.web", 1), n2, time.Time{})
 	h.do(err)
 	h.do(c.SetState("b13", victims.Releasing))
 	savedClocks(h)

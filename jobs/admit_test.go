@@ -38,7 +38,7 @@ task b b n1 32 p=20
 job a.x 30,2 min=1 fixed`)
 	granted := victims.Ask{Key: "g", Queue: w.leaf("a.x"), Size: w.size("1"), NonPreemptible: true}
 	n, _ := w.cluster.LookupNode("n1")
-	_, err := w.cluster.Reserve(&granted, n, noon)
+	_, err := w.cluster.GrantPlace(&granted, n, noon)
 	require.NoError(t, err)
 	var asked []string
 	p := w.planner()

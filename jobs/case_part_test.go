@@ -40,7 +40,7 @@ func rosterIsSplit(t *rapid.T) {
 		job.Members = append(job.Members, victims.Member{Key: key, Size: resources.Vector{1}})
 		switch state {
 		case granted:
-			_, err = c.Reserve(&victims.Ask{Key: key, Queue: q, Size: resources.Vector{1}, Job: "j"}, node, time.Time{})
+			_, err = c.GrantPlace(&victims.Ask{Key: key, Queue: q, Size: resources.Vector{1}, Job: "j"}, node, time.Time{})
 		case running, leaving:
 			as := []victims.State{running: victims.Running, leaving: victims.Releasing}[state]
 			_, err = c.AddTask(&victims.Task{Key: key, Queue: q, Node: node, Size: resources.Vector{1}, Job: "j", State: as})

@@ -74,7 +74,7 @@ func TestGangs_StatesOfMembers(t *testing.T) {
 			_, err = c.AddTask(&victims.Task{Key: "a", Queue: q, Node: n, Size: resources.Vector{1}, Job: "g"})
 			require.NoError(t, err)
 			if test.state == victims.Granted {
-				_, err = c.Reserve(&victims.Ask{Key: "b", Queue: q, Size: resources.Vector{1}, Job: "g"}, n, time.Time{})
+				_, err = c.GrantPlace(&victims.Ask{Key: "b", Queue: q, Size: resources.Vector{1}, Job: "g"}, n, time.Time{})
 			} else {
 				_, err = c.AddTask(&victims.Task{Key: "b", Queue: q, Node: n, Size: resources.Vector{1}, Job: "g", State: test.state})
 			}

@@ -57,7 +57,7 @@ func TestLaw4_MembersOneByOne(t *testing.T) {
 			if asks := (trigger.Case{Tree: tree, Leaf: ask.Queue, Arriving: ask.Size}); !asks.Guarantees().Hold() {
 				t.Fatalf("%s: law 4 refuses member %d by itself\n%v", h.said(), i, h.c)
 			}
-			if _, err := c.Reserve(&ask, at.Node, time.Time{}); err != nil {
+			if _, err := c.GrantPlace(&ask, at.Node, time.Time{}); err != nil {
 				t.Fatalf("%v\n%v", err, h.c)
 			}
 		}

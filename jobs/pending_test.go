@@ -195,7 +195,7 @@ func TestPending_AsksInError(t *testing.T) {
 			ask.Key, ask.Members = key+string(rune('a'+len(members))), members
 			p.Add(ask)
 			version := w.cluster.Version()
-			_, err := w.cluster.Reserve(&ask, 1, noon)
+			_, err := w.cluster.GrantPlace(&ask, 1, noon)
 			require.Error(t, err, "what cannot be granted")
 			require.Equal(t, version, w.cluster.Version())
 		}

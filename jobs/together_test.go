@@ -360,7 +360,7 @@ func TestTogether_Held(t *testing.T) {
 		n1, _ := w.cluster.LookupNode("n1")
 		granted := asks[held]
 		granted.Job = "another" // it may have changed since
-		_, err := w.cluster.Reserve(&granted, n1, time.Time{})
+		_, err := w.cluster.GrantPlace(&granted, n1, time.Time{})
 		require.NoError(t, err)
 		var j joint
 		require.NoError(t, decideAll(w.entitled(), &j, asks, noon))

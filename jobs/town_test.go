@@ -210,7 +210,7 @@ func (w *town) add(l line) {
 	case "grant":
 		n, ok := w.cluster.LookupNode(l.words[3])
 		require.True(w, ok, l.words[3])
-		_, err := w.cluster.Reserve(&victims.Ask{Key: l.words[1], Queue: w.leaf(l.words[2]), Size: w.size(l.words[4]), Job: l.with["job"]}, n, time.Time{})
+		_, err := w.cluster.GrantPlace(&victims.Ask{Key: l.words[1], Queue: w.leaf(l.words[2]), Size: w.size(l.words[4]), Job: l.with["job"]}, n, time.Time{})
 		require.NoError(w, err)
 	case "keep":
 		n, err := strconv.Atoi(l.words[2])

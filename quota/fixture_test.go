@@ -88,7 +88,7 @@ func (f *fixture) task(key, path string, size int64, change ...func(*victims.Tas
 // grant gives an ask a place on n1.
 func (f *fixture) grant(key, path string, size int64) {
 	f.t.Helper()
-	_, err := f.c.Reserve(&victims.Ask{Key: key, Queue: f.queue(path), Size: resources.Vector{size}}, 1, time.Time{})
+	_, err := f.c.GrantPlace(&victims.Ask{Key: key, Queue: f.queue(path), Size: resources.Vector{size}}, 1, time.Time{})
 	require.NoError(f.t, err)
 }
 

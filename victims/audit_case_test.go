@@ -130,7 +130,7 @@ func (c *auditCase) build(t testing.TB) (*victims.Auditor, *victims.Plan) {
 	for _, grant := range c.grants {
 		grant.Queue = lookup(grant.queue)
 		node, _ := cluster.LookupNode(grant.node)
-		_, err := cluster.Reserve(&grant.Ask, node, time.Time{})
+		_, err := cluster.GrantPlace(&grant.Ask, node, time.Time{})
 		must(err)
 	}
 	p := &victims.Plan{Ask: c.ask}

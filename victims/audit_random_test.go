@@ -123,7 +123,7 @@ func (w *auditWorld) drawAsk(t *rapid.T, nodes int) {
 			if key == "ask" {
 				ask, other.Node = w.ask, task.Node
 			}
-			if _, err := w.cluster.Reserve(&ask, other.Node, time.Time{}); err != nil {
+			if _, err := w.cluster.GrantPlace(&ask, other.Node, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -42,7 +42,7 @@ func TestBlockers_InFlight(t *testing.T) {
 	f.task("port", "a", "n1", 0, leaves)
 	ask := f.ask("x", "b", 2)
 	n1, _ := f.c.LookupNode("n1")
-	_, err := f.c.Reserve(ask, n1, time.Time{})
+	_, err := f.c.GrantPlace(ask, n1, time.Time{})
 	require.NoError(t, err)
 	p := &victims.Planner{Options: victims.Options{Blockers: f.holders}}
 	d := f.decide(p, ask)

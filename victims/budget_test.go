@@ -76,7 +76,7 @@ func TestBudgetEnds(t *testing.T) {
 	if n := left(t, c); n != 1 {
 		t.Errorf("%d left, want 1", n)
 	}
-	if _, err := c.Reserve(&Ask{Key: "ask", Queue: 2, Budgets: []string{"web"}}, 1, leapDay); err != nil {
+	if _, err := c.GrantPlace(&Ask{Key: "ask", Queue: 2, Budgets: []string{"web"}}, 1, leapDay); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.RemoveBudget("web"); !errors.Is(err, ErrState) {

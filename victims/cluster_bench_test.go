@@ -80,7 +80,7 @@ func changes(t testing.TB, c *Cluster, tasks int) []struct {
 			check(c.Resize("task-1", one))
 		}},
 		{"Grant+Drop", func() {
-			_, err := c.Reserve(ask, 4, time.Time{})
+			_, err := c.GrantPlace(ask, 4, time.Time{})
 			check(err)
 			check(c.Drop("ask"))
 		}},

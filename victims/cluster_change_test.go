@@ -128,7 +128,7 @@ func (x *clusterMachine) AddTask(t *rapid.T) {
 func (x *clusterMachine) Grant(t *rapid.T) {
 	ask, node := x.drawAsk(t), x.drawNodeID(t)
 	task := grantOfAsk(&ask, node)
-	id, err := x.c.Reserve(&ask, node, time.Time{})
+	id, err := x.c.GrantPlace(&ask, node, time.Time{})
 	x.added(t, task, id, err, append(x.m.badTask(&task), x.m.badName(ask.Key, false)...))
 }
 

@@ -28,7 +28,7 @@ func TestClosedNode(t *testing.T) {
 	require.Equal(t, vec{4, 2}, c.Tree().Usage(queue.Root), "its tasks still count, and its grant has ended")
 	require.ErrorIs(t, law.ErrOf(c.RemoveNode("n1")), ErrUnknown)
 	require.ErrorIs(t, c.UpdateNode(&Node{Name: "n1"}), ErrUnknown)
-	_, err := c.Reserve(&Ask{Key: "ask", Queue: 2}, n1, leapDay)
+	_, err := c.GrantPlace(&Ask{Key: "ask", Queue: 2}, n1, leapDay)
 	require.ErrorIs(t, err, ErrRoom)
 	require.ErrorContains(t, err, `task "ask": node "n1": it is closed`)
 	require.False(t, c.Admits(nil, 1, n1))

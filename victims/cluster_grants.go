@@ -130,9 +130,9 @@ func (x *askBook) victimsOf(ask int32) iter.Seq[waitVictim] {
 	}
 }
 
-// Reserve grants an ask a place that you have found. Room is not asked; see [Cluster.Admits]. Errors are those
+// GrantPlace grants an ask a place that you have found. Room is not asked; see [Cluster.Admits]. Errors are those
 // of [Cluster.AddTask], an ask that holds a grant, and one with the name of a job that holds grants.
-func (c *Cluster) Reserve(a *Ask, node NodeID, now time.Time) (TaskID, error) {
+func (c *Cluster) GrantPlace(a *Ask, node NodeID, now time.Time) (TaskID, error) {
 	since, dated, err := stamp(now, flagScheduled)
 	if err != nil {
 		return 0, fmt.Errorf("victims: grant for %q: %w", a.Key, err)

@@ -46,7 +46,7 @@ func tableCluster(t testing.TB) *Cluster {
 		_, err := c.AddTask(task)
 		must(err)
 	}
-	_, err = c.Reserve(&Ask{Key: "grant", Queue: 2, Size: vec{1}}, 1, time.Time{})
+	_, err = c.GrantPlace(&Ask{Key: "grant", Queue: 2, Size: vec{1}}, 1, time.Time{})
 	must(err)
 	must(c.SetState("leave", Marked))
 	must(c.RemoveTask("gone"))
@@ -142,11 +142,14 @@ var clusterErrors = []struct {
 	{func(c *Cluster) error { return c.RemoveBudget("none") }, ErrUnknown, `victims: budget "none": unknown`},
 	{func(c *Cluster) error { return c.RemoveBudget("web") }, ErrState, `victims: budget "web": tasks name it: 1: wrong state`},
 
-	{func(c *Cluster) error { _, err := c.Reserve(&Ask{Key: "run", Queue: 1}, 1, time.Time{}); return err }, ErrDuplicate,
+	{func(c *Cluster) error { _, err := c.GrantPlace(&Ask{Key: "run", Queue: 1}, 1, time.Time{}); return err }, ErrDuplicate,
 		`victims: task "run": duplicate key`},
-	{func(c *Cluster) error { _, err := c.Reserve(&Ask{Key: "grant", Queue: 1}, 1, time.Time{}); return err }, ErrDuplicate,
+	{func(c *Cluster) error {
+		_, err := c.GrantPlace(&Ask{Key: "grant", Queue: 1}, 1, time.Time{})
+		return err
+	}, ErrDuplicate,
 		`victims: task "grant": duplicate key`},
-	{func(c *Cluster) error { _, err := c.Reserve(&Ask{Key: "ask", Queue: 1}, 0, time.Time{}); return err }, invalid.Empty,
+	{func(c *Cluster) error { _, err := c.GrantPlace(&Ask{Key: "ask", Queue: 1}, 0, time.Time{}); return err }, invalid.Empty,
 		`victims: task "ask": it names no node: empty name`},
 	{func(c *Cluster) error { return c.Drop("run") }, ErrUnknown, `victims: grant of "run": unknown`},
 	{func(c *Cluster) error { _, err := c.Cancel("run"); return err }, ErrUnknown, `victims: cancel of "run": it holds no grant: unknown`},
@@ -311,7 +314,7 @@ func TestTaskTakesGrant(t *testing.T) {
 	if err := c.RemoveTask("grant"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Reserve(&Ask{Key: "grant", Queue: 2, Size: vec{math.MaxInt64 - 4}}, 1, time.Time{}); err != nil {
+	if _, err := c.GrantPlace(&Ask{Key: "grant", Queue: 2, Size: vec{math.MaxInt64 - 4}}, 1, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.AddTask(&Task{Key: "grant", Queue: 2, Node: 1, Size: vec{math.MaxInt64 - 4}}); err != nil {

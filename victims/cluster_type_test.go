@@ -51,7 +51,7 @@ func TestSetTree_NewType(t *testing.T) {
 		}
 		require.NoError(t, c.SetState("leaves", victims.Marked))
 		n2, _ := c.LookupNode("n2")
-		_, err := c.Reserve(&victims.Ask{Key: "granted", Queue: b, Size: size(2, 0, types)}, n2, time.Time{})
+		_, err := c.GrantPlace(&victims.Ask{Key: "granted", Queue: b, Size: size(2, 0, types)}, n2, time.Time{})
 		require.NoError(t, err)
 	}
 	ask := func(c *victims.Cluster, key string, amounts resources.Vector) *victims.Ask {

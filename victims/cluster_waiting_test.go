@@ -208,7 +208,7 @@ func TestMarkTakenBack(t *testing.T) {
 	require.False(t, holds)
 	id, _ := c.Lookup("v2")
 	require.Equal(t, Marked, c.State(id))
-	_, err := c.Reserve(&Ask{Key: "other", Queue: 2, Size: vec{1}}, 1, time.Time{})
+	_, err := c.GrantPlace(&Ask{Key: "other", Queue: 2, Size: vec{1}}, 1, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"v1", "v2"}, held(t, c, "other").Leaving)
 	require.True(t, held(t, c, "other").Since.IsZero())
@@ -258,7 +258,7 @@ func TestApply_OneName(t *testing.T) {
 		require.Equal(t, before, lookAt(c).String())
 		require.Equal(t, version, c.Version())
 		if test.want == ofAsk {
-			require.EqualError(t, law.ErrOf(c.Reserve(&Ask{Key: "x", Queue: 2}, 1, noon)), ofAsk)
+			require.EqualError(t, law.ErrOf(c.GrantPlace(&Ask{Key: "x", Queue: 2}, 1, noon)), ofAsk)
 		}
 		// Once the one has gone, the name is free for the other.
 		require.NoError(t, c.Drop("x"))
@@ -351,7 +351,7 @@ func TestNodeDies(t *testing.T) {
 	require.True(t, held(t, c, "ask").Ready)
 	n, _ := c.LookupNode("n")
 	for _, key := range []string{"z+", "a"} {
-		_, err := c.Reserve(&Ask{Key: key, Queue: 2}, n, time.Time{})
+		_, err := c.GrantPlace(&Ask{Key: key, Queue: 2}, n, time.Time{})
 		require.NoError(t, err)
 	}
 	orphans, err := c.RemoveNode("n")
@@ -394,7 +394,7 @@ func TestGrantTaken_Above(t *testing.T) {
 		require.NoError(t, err)
 	}
 	grant := func(key string, q queue.ID, size int64) {
-		_, err := c.Reserve(&Ask{Key: key, Queue: q, Size: vec{size}}, 1, time.Time{})
+		_, err := c.GrantPlace(&Ask{Key: key, Queue: q, Size: vec{size}}, 1, time.Time{})
 		require.NoError(t, err)
 	}
 	// 4 of the 6 of p run, and the grants are more than the node has. Without those

@@ -21,7 +21,7 @@ func TestCluster_Demand(t *testing.T) {
 	f.task("runs", "a", "n1", 1)
 	f.task("leaves", "a", "n1", 2, func(t *victims.Task) { t.State = victims.Releasing })
 	n1, _ := f.c.LookupNode("n1")
-	_, err := f.c.Reserve(f.ask("held", "b", 4), n1, now)
+	_, err := f.c.GrantPlace(f.ask("held", "b", 4), n1, now)
 	require.NoError(t, err)
 	asks := []*victims.Ask{
 		f.ask("runs", "a", 8), f.ask("held", "b", 8), // these have places

@@ -89,7 +89,7 @@ func TestDescribe_Refusal(t *testing.T) {
 func TestDescribe_InFlight(t *testing.T) {
 	f, p, ask := (&obstacle{}).build(t)
 	n1, _ := f.c.LookupNode("n1")
-	_, err := f.c.Reserve(ask, n1, time.Time{})
+	_, err := f.c.GrantPlace(ask, n1, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, "refused (in-flight): a place is held for it, and it cannot start there yet\n",
 		f.decide(p, ask).DescribeRefusal(f.c))

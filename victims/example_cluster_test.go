@@ -12,13 +12,13 @@ import (
 )
 
 // An ask that the caller has placed by itself holds its room until it starts.
-func ExampleCluster_Reserve() {
+func ExampleCluster_GrantPlace() {
 	cluster := exampleCluster()
 	_, err := cluster.AddNode(&victims.Node{Name: "n3", Capacity: resources.Vector{6000}})
 	check(err)
 	n3, _ := cluster.LookupNode("n3")
 	ask := exampleAsk(cluster, "web-1", 4000)
-	_, err = cluster.Reserve(&ask, n3, exampleNow)
+	_, err = cluster.GrantPlace(&ask, n3, exampleNow)
 	check(err)
 
 	size := resources.Vector{3000}

@@ -177,7 +177,7 @@ var nodeCases = []nodeCase{
 		f.task("v1", "a", "n2", 1, leaving)
 	}, change: func(f *fixture, _ *victims.Planner, a *victims.Ask) {
 		n2, _ := f.c.LookupNode("n2")
-		_, err := f.c.Reserve(a, n2, time.Time{})
+		_, err := f.c.GrantPlace(a, n2, time.Time{})
 		require.NoError(f.t, err)
 	},
 		size: 4, want: []string{"n1 not-needed short 0 lacks 0", "n2 held short 1 lacks 0"}},
@@ -247,7 +247,7 @@ func TestExplain_GrantThatFits(t *testing.T) {
 	f.node("n2", 4)
 	ask := f.ask("x", "b", 4)
 	n2, _ := f.c.LookupNode("n2")
-	_, err := f.c.Reserve(ask, n2, time.Time{})
+	_, err := f.c.GrantPlace(ask, n2, time.Time{})
 	require.NoError(t, err)
 	e := f.explain(&victims.Planner{}, ask)
 	require.Equal(t, victims.Fits, e.Decision.Outcome)

@@ -342,7 +342,7 @@ func TestExplain_InFlight(t *testing.T) {
 	f, p, ask := (&obstacle{}).build(t)
 	f.node("n2", 3)
 	n1, _ := f.c.LookupNode("n1")
-	_, err := f.c.Reserve(ask, n1, time.Time{})
+	_, err := f.c.GrantPlace(ask, n1, time.Time{})
 	require.NoError(t, err)
 	e := f.explain(p, ask)
 	require.Equal(t, victims.InFlight, e.Decision.Refusal.Reason)

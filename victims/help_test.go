@@ -198,7 +198,7 @@ func (m *meanwhile) grant() *happening {
 		return nil
 	}
 	return &happening{"granted", m.help.IfMore(m.c, t.Queue), true, func() error {
-		_, err := m.c.Reserve(&victims.Ask{Key: t.Key, Queue: t.Queue, Size: t.Size, Priority: t.Priority}, t.Node, time.Time{})
+		_, err := m.c.GrantPlace(&victims.Ask{Key: t.Key, Queue: t.Queue, Size: t.Size, Priority: t.Priority}, t.Node, time.Time{})
 		return err
 	}}
 }
@@ -381,7 +381,7 @@ func TestHelp_GrantStarts(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 6)
 	n1, _ := f.c.LookupNode("n1")
-	_, err := f.c.Reserve(f.ask("g", "a", 6), n1, time.Time{})
+	_, err := f.c.GrantPlace(f.ask("g", "a", 6), n1, time.Time{})
 	require.NoError(t, err)
 	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "b", 6)
 	d := f.decide(p, ask)
@@ -401,7 +401,7 @@ func TestHelp_GrantGoesWithItsNode(t *testing.T) {
 	f.task("v", "b", "n1", 2)
 	f.task("w", "a", "n1", 5)
 	n2, _ := f.c.LookupNode("n2")
-	_, err := f.c.Reserve(f.ask("g", "a", 1), n2, time.Time{})
+	_, err := f.c.GrantPlace(f.ask("g", "a", 1), n2, time.Time{})
 	require.NoError(t, err)
 	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "a", 3)
 	d := f.decide(p, ask)

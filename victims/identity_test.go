@@ -154,7 +154,7 @@ func TestMisuse(t *testing.T) {
 	for name, call := range map[string]func(c *Cluster){
 		"AddNode":       func(c *Cluster) { _, _ = c.AddNode(&Node{Name: "n"}) },
 		"AddTask":       func(c *Cluster) { _, _ = c.AddTask(&Task{Key: "a"}) },
-		"Grant":         func(c *Cluster) { _, _ = c.Reserve(&Ask{Key: "a"}, 0, time.Time{}) },
+		"Grant":         func(c *Cluster) { _, _ = c.GrantPlace(&Ask{Key: "a"}, 0, time.Time{}) },
 		"SetBudget":     func(c *Cluster) { _ = c.SetBudget("b", Budget{}) },
 		"SetGuaranteed": func(c *Cluster) { _ = c.SetGuaranteed(0, resources.Limit{}) },
 		"SetMax":        func(c *Cluster) { _ = c.SetMax(0, resources.Limit{}) },

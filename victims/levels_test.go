@@ -139,7 +139,7 @@ func TestLevels_Preemptions(t *testing.T) {
 		_, err := f.c.SetTask(&task)
 		require.ErrorIs(t, err, invalid.Range)
 	}
-	_, err := f.c.Reserve(&victims.Ask{Key: "g", Queue: ask.Queue, Size: ask.Size, Preemptions: 2}, d.Plan.Places[0].Node, now)
+	_, err := f.c.GrantPlace(&victims.Ask{Key: "g", Queue: ask.Queue, Size: ask.Size, Preemptions: 2}, d.Plan.Places[0].Node, now)
 	require.NoError(t, err)
 	id, _ := f.c.LookupGrant("g")
 	require.Equal(t, 2, f.c.Task(id).Preemptions, "what it will be as a task")

@@ -186,7 +186,7 @@ func TestDecide_GangOfThoseThatRun(t *testing.T) {
 			grant, err := world.AskOf(c, &world.Ask{Key: "g1", Job: "g", Queue: "root.b", Size: gpu(2)})
 			require.NoError(t, err)
 			n3, _ := c.LookupNode("n3")
-			_, err = c.Reserve(&grant, n3, time.Time{})
+			_, err = c.GrantPlace(&grant, n3, time.Time{})
 			require.NoError(t, err)
 		}
 		require.NoError(t, c.SetMinMembers("g", 1))

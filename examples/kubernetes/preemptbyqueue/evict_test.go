@@ -43,7 +43,7 @@ func TestOthersWait(t *testing.T) {
 		require.NoError(t, err)
 		n, ok := s.core.cluster.LookupNode("n1")
 		require.True(t, ok)
-		_, err = s.core.cluster.Reserve(&ask, n, time.Time{})
+		_, err = s.core.cluster.GrantPlace(&ask, n, time.Time{})
 		require.NoError(t, err)
 	}
 	require.True(t, s.core.othersWait(a), "it has no place itself")

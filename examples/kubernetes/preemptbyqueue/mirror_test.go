@@ -172,7 +172,7 @@ func (h *history) grant(t *rapid.T) {
 	pod := h.newPod(t)
 	ask, err := h.core.ask(pod)
 	require.NoError(t, err)
-	_, err = h.core.cluster.Reserve(&ask, id, time.Time{})
+	_, err = h.core.cluster.GrantPlace(&ask, id, time.Time{})
 	require.NoError(t, err)
 	h.core.given(ask.Key)
 	h.waiting[ask.Key] = pod

@@ -260,7 +260,7 @@ func (c *core) inherit(pod *v1.Pod) {
 		}
 		n := t.Node
 		c.drop(t.Key, started)
-		if _, err := c.cluster.Reserve(&ask, n, time.Now()); err != nil {
+		if _, err := c.cluster.GrantPlace(&ask, n, time.Now()); err != nil {
 			c.log.Error(err, "Place of a pod that has moved is lost", "pod", klog.KObj(pod))
 		}
 		c.given(ask.Key)

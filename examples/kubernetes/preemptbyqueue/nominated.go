@@ -99,7 +99,7 @@ func (c *core) honour(pod *v1.Pod) {
 	if i < 0 || !mayUse(pod, c.mirror.seats[i].info.Node()) {
 		return
 	}
-	if _, err := c.cluster.Reserve(&ask, node, time.Now()); err != nil {
+	if _, err := c.cluster.GrantPlace(&ask, node, time.Now()); err != nil {
 		c.log.Error(err, "Nomination not noted", "pod", ask.Key)
 		return
 	}

@@ -89,7 +89,7 @@ func TestNominationsByPlans(t *testing.T) {
 	ours := nominatedTo("n1", "ours", 4, 1)
 	ask, err := c.ask(ours)
 	require.NoError(t, err)
-	_, err = c.cluster.Reserve(&ask, n, time.Time{})
+	_, err = c.cluster.GrantPlace(&ask, n, time.Time{})
 	require.NoError(t, err)
 	c.given(ask.Key)
 	c.note(ours, true)

@@ -96,7 +96,7 @@ func (c *core) fresh(g *groups) (*core, error) {
 			continue
 		}
 		ask := victims.Ask{Key: t.Key, Name: t.Name, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority, Job: t.Job}
-		if _, err := fresh.cluster.Reserve(&ask, node, time.Now()); err != nil {
+		if _, err := fresh.cluster.GrantPlace(&ask, node, time.Now()); err != nil {
 			return nil, err
 		}
 	}

@@ -95,7 +95,7 @@ func TestTakeBackRefused(t *testing.T) {
 	ask, err := c.ask(quotaPod("asks", 2, 0))
 	require.NoError(t, err)
 	node, _ := c.cluster.LookupNode("n1")
-	_, err = c.cluster.Reserve(&ask, node, time.Time{})
+	_, err = c.cluster.GrantPlace(&ask, node, time.Time{})
 	require.NoError(t, err)
 	c.lower(t, "4")
 	next, _ := c.timing.Next()

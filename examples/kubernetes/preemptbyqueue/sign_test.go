@@ -37,7 +37,7 @@ func TestSignPod(t *testing.T) {
 	require.NoError(t, err)
 	id, ok := pl.core.cluster.LookupNode("n")
 	require.True(t, ok)
-	_, err = pl.core.cluster.Reserve(&ask, id, time.Time{})
+	_, err = pl.core.cluster.GrantPlace(&ask, id, time.Time{})
 	require.NoError(t, err)
 	pl.core.given(ask.Key)
 	_, status := pl.SignPod(t.Context(), of("prod", "a"))

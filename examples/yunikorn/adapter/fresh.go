@@ -116,7 +116,7 @@ func (m *mirror) addGrants(q *question) error {
 				continue
 			}
 			ask := m.asked(r.alloc, r.app.queue)
-			if _, err := m.cluster.Reserve(&ask, id, time.Time{}); err != nil {
+			if _, err := m.cluster.GrantPlace(&ask, id, time.Time{}); err != nil {
 				return fmt.Errorf("reservation of %s: %w", ask.Key, err)
 			}
 		}

@@ -246,7 +246,7 @@ func (k *keptMirror) check(q *question) error {
 		for _, g := range k.grants {
 			ask := other.asked(g.ask, g.leaf)
 			node, _ := other.cluster.LookupNode(g.node.NodeID)
-			if _, err := other.cluster.Reserve(&ask, node, time.Time{}); err != nil {
+			if _, err := other.cluster.GrantPlace(&ask, node, time.Time{}); err != nil {
 				return err
 			}
 		}

@@ -231,7 +231,7 @@ func (r *runner) addGrant(g *Grant) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.cluster.Reserve(&ask, r.node(g.Node), time.Time{}); err != nil {
+	if _, err := r.cluster.GrantPlace(&ask, r.node(g.Node), time.Time{}); err != nil {
 		return r.taskError(g.At, g.Key, g.Resources, err)
 	}
 	r.ports[g.Key] = g.Ports

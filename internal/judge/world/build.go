@@ -70,7 +70,7 @@ func AddGrants(c *victims.Cluster, grants []Grant) error {
 		if !ok {
 			return fmt.Errorf("world: grant %q: no node %q", g.Ask.Key, g.Node)
 		}
-		if _, err := c.Reserve(&ask, node, time.Time{}); err != nil {
+		if _, err := c.GrantPlace(&ask, node, time.Time{}); err != nil {
 			return err
 		}
 	}
