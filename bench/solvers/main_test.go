@@ -50,6 +50,15 @@ func TestSaved(t *testing.T) {
 	}
 }
 
+// TestSeveralForSeveral: a gang that wants most of a cluster has the plan that CBC found. Running gangs
+// make room for it in threes and fours, and no exchange of one or two of them finds it.
+func TestSeveralForSeveral(t *testing.T) {
+	line := output(t, "-mode", "planjob", "-family", "gpu", "-nodes", "50", "-from", "5058", "-n", "1")[0]
+	if !strings.Contains(line, "|plan|") || !strings.Contains(line, "|[0 0 0 -1 0 10 0 57 -57 0]|") {
+		t.Error(line)
+	}
+}
+
 // TestModes: modes without a solver print what they are to print, and the others say what
 // they need.
 func TestModes(t *testing.T) {

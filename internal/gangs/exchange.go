@@ -437,6 +437,10 @@ func (s *Solver) everywhere() {
 // always the same, until many in a row gain nothing.
 func (s *Solver) wander() {
 	for misses := 0; misses < 40+2*len(s.sites) && !s.done(); misses++ {
+		if misses%2 > 0 && s.rebuild() {
+			misses = -1
+			continue
+		}
 		s.around(nil)
 		s.flips = s.flips[:0]
 		for range 2 + s.random(2) {
@@ -458,6 +462,41 @@ func (s *Solver) wander() {
 			misses = -1
 		}
 	}
+}
+
+// rebuild takes back some of the wholes that go, drawn by numbers that are always the same, lets
+// others go until there are places enough by counts, and tries that. Several in place of several
+// are found so, where one by one each of them is worse.
+func (s *Solver) rebuild() bool {
+	const among = 3 // of so many that make the most room one is drawn
+	ins, g := s.going(), &s.guide
+	if len(ins) < 2 {
+		return false
+	}
+	s.chain = s.chain[:0]
+	for range 2 + s.random(min(3, len(ins)-1)) {
+		if w := ins[s.random(len(ins))]; !slices.Contains(s.chain, w) {
+			s.chain = append(s.chain, w)
+		}
+	}
+	out := len(s.chain)
+	most := out + 2*out + 2
+	g.flip(s, s.chain)
+	for !g.enough() && len(s.chain) < most {
+		gains := slices.DeleteFunc(s.staying(), func(x gain) bool { return slices.Contains(s.chain[:out], x.whole) })
+		if len(gains) == 0 {
+			break
+		}
+		next := gains[s.random(min(among, len(gains)))]
+		if gains[0].large == 0 {
+			next = s.pick(gains)
+		}
+		s.chain = append(s.chain, next.whole)
+		g.flip(s, s.chain[len(s.chain)-1:])
+	}
+	ok := g.enough()
+	g.flip(s, s.chain)
+	return ok && s.flipping(3, 3, s.chain...)
 }
 
 // random returns a number below n, by an xorshift.

@@ -203,11 +203,7 @@ func (g *guide) promises(s *Solver, flips []int32) bool {
 			g.countPlaces(s, p.Site)
 		}
 	}
-	ok := true
-	for n, sum := range g.sums {
-		ok = ok && sum >= g.needed[n]
-	}
-	ok = ok && !(priced && g.bound(s)+gain > now)
+	ok := g.enough() && !(priced && g.bound(s)+gain > now)
 	for _, w := range flips {
 		s.flip(w)
 	}
@@ -218,13 +214,36 @@ func (g *guide) promises(s *Solver, flips []int32) bool {
 	return ok
 }
 
-// flipped tells the guide that wholes were flipped.
-func (g *guide) flipped(s *Solver, flips []int32) {
-	for _, w := range flips {
+// flip flips wholes, and counts the places on their sites anew.
+func (g *guide) flip(s *Solver, wholes []int32) {
+	for _, w := range wholes {
+		s.flip(w)
+	}
+	g.recount(s, wholes)
+}
+
+// recount counts the places on the sites of some wholes anew.
+func (g *guide) recount(s *Solver, wholes []int32) {
+	for _, w := range wholes {
 		for _, p := range s.partsOf(w) {
 			g.countPlaces(s, p.Site)
 		}
 	}
+}
+
+// enough reports whether there are places enough, by counts.
+func (g *guide) enough() bool {
+	for n, sum := range g.sums {
+		if sum < g.needed[n] {
+			return false
+		}
+	}
+	return true
+}
+
+// flipped tells the guide that wholes were flipped.
+func (g *guide) flipped(s *Solver, flips []int32) {
+	g.recount(s, flips)
 	g.ready = g.ready && len(flips) == 0
 }
 

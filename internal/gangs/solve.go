@@ -44,9 +44,9 @@ type Solver struct {
 	marks  int32
 
 	// Scratch.
-	free, flips, ins, list, banned, have []int32
-	spare                                []int64
-	gains                                []gain
+	free, flips, chain, ins, list, banned, have []int32
+	spare                                       []int64
+	gains                                       []gain
 }
 
 // Solve looks for the cheapest plan, in so many steps, beginning with one that is known or
@@ -243,12 +243,7 @@ func (s *Solver) reaches(l *ceiling) bool {
 		}
 	}
 	s.pay(int64(len(s.Sites)+len(s.Units)) / 4)
-	for n, sum := range g.sums {
-		if sum < g.needed[n] {
-			return false
-		}
-	}
-	return true
+	return g.enough()
 }
 
 // descend looks for the lowest ceiling for which there is a plan, between one for which there
