@@ -306,7 +306,7 @@ func (p *Pending) alone(e *waiting, now time.Time) bool {
 		return true
 	}
 	// Law 3 keeps nobody whom law 7 does not keep, if all of its tasks are in its own leaf.
-	leaf, runs := c.LeafOf(a.Application)
+	leaf, runs := lent.To(&p.Planner.Options).LeafOf(c, a.Application)
 	return runs && (p.Planner.Moves != "" || leaf != a.Queue || eligible.WithinQueue(c.Tree(), a.Queue, p.Planner.WithinQueue) != queue.Never || a.RequiredNode != "")
 }
 

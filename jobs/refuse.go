@@ -176,7 +176,8 @@ func (d *decision) root(dst *victims.Decision) {
 				}
 			}
 		}
-		if dst.Refusal.Cause = d.c.CauseOf(size, d.job.Queue, d.may); dst.Refusal.Cause.Kind != "" {
+		member := victims.Ask{Size: size, Queue: d.job.Queue}
+		if dst.Refusal.Cause = lent.To(&d.p.Options).CauseOf(d.c, &member, d.may); dst.Refusal.Cause.Kind != "" {
 			return
 		}
 	}

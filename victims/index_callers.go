@@ -359,9 +359,9 @@ func (x *taskTable) Tag(id TaskID) uint64 {
 	return x.tags.at(int(id))
 }
 
-// LeafOf returns the leaf of all tasks and grants of an application, and whether it has any. It is the root if
+// leafOf returns the leaf of all tasks and grants of an application, and whether it has any. It is the root if
 // they are in several, or were while it had some.
-func (x *taskTable) LeafOf(application string) (leaf queue.ID, ok bool) {
+func (x *taskTable) leafOf(application string) (leaf queue.ID, ok bool) {
 	app, ok := x.apps.lookup(application)
 	if !ok || app == 0 {
 		return 0, false

@@ -196,9 +196,6 @@ func (x *nodeTable) NodeView(id NodeID) Node {
 // NodeName returns the name of a node.
 func (x *nodeTable) NodeName(id NodeID) string { return x.nodeOf(id).name }
 
-// NodeTag returns the Tag of a node.
-func (x *nodeTable) NodeTag(id NodeID) uint64 { return x.nodeOf(id).tag }
-
 // rankOf returns the own cost of choosing a node.
 func (x *nodeTable) rankOf(id NodeID) int64 { return x.nodes[id].rank }
 

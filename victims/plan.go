@@ -249,7 +249,7 @@ func (d *decision) root(r *Refusal) {
 			}
 		}
 	}
-	r.Cause = d.c.CauseOf(d.size, d.ask.Queue, d.may)
+	r.Cause = d.c.causeOf(d.size, d.ask.Queue, d.may)
 }
 
 // holdsEmpty reports whether a node would hold a size with nothing on it.
@@ -262,9 +262,9 @@ func (x *index) holdsEmpty(n NodeID, size resources.Vector) bool {
 	return true
 }
 
-// CauseOf returns why work of a size and leaf could not run even in an empty cluster. The nodes are those that
+// causeOf returns why work of a size and leaf could not run even in an empty cluster. The nodes are those that
 // it may use, in node order, up to the first that would hold it.
-func (x *index) CauseOf(size resources.Vector, leaf queue.ID, nodes []NodeID) Cause {
+func (x *index) causeOf(size resources.Vector, leaf queue.ID, nodes []NodeID) Cause {
 	switch n := len(nodes); {
 	case n == 0:
 		return Cause{Kind: "no-node"}

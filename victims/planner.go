@@ -175,10 +175,14 @@ func (o *choosing) CompareCosts(a, b *Cost) int                          { retur
 func (o *choosing) AskOf(m *Move, c *Cluster) Ask                        { return m.ask(c) }
 func (o *choosing) Question(c *Cluster, a *Ask, now time.Time) *Question { return a.question(c, now) }
 func (o *choosing) Counting() resources.Mask                             { return (*Options)(o).counting() }
+func (o *choosing) LeafOf(c *Cluster, app string) (queue.ID, bool)       { return c.leafOf(app) }
 func (o *choosing) DefaultSteps(c *Cluster) int64                        { return defaultSteps(c) }
 func (o *choosing) Rest(c *Cluster, spent int64) int64                   { return (*Options)(o).rest(c, spent) }
 func (o *choosing) Relaxations(c *Cluster, a *Ask) []Relaxation {
 	return (*Options)(o).relaxations(c, a)
+}
+func (o *choosing) CauseOf(c *Cluster, a *Ask, nodes []NodeID) Cause {
+	return c.causeOf(a.Size, a.Queue, nodes)
 }
 
 // rest returns how many steps a call may take that decides again after a decision that took so many: Steps, or 9
