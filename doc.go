@@ -37,7 +37,8 @@
 //
 //  1. Describe the resource types once ([resources.NewSchema]) and the queues
 //     ([queue.New]). Make a cluster of them ([victims.NewCluster]).
-//  2. Tell the cluster as nodes and tasks come, change and go, in any order. If you may have
+//  2. Tell the cluster as nodes and tasks come, change and go, in any order. A node is down:
+//     [victims.Cluster.RemoveNode], which says who lost a grant, and [victims.Cluster.RemoveTask]. If you may have
 //     missed events, call [victims.Cluster.Sync], or [victims.Cluster.SyncNode] for a node.
 //  3. Call [jobs.Planner.Decide] for an ask that waits, with the time; or
 //     [jobs.Planner.DecideAll] for several, which share their victims then.
@@ -64,7 +65,7 @@
 //				stop(v.Key) // and, once it has gone, cluster.RemoveTask(v.Key)
 //			}
 //		case victims.Refused:
-//			ask.LastAttempt = now // if an attempt interval is used
+//			ask.LastAttempt = now
 //			later(ask, d.Refusal.RetryAt) // or when d.Refusal.Help says; DescribeRefusal says why
 //		}
 //	}
@@ -94,11 +95,11 @@
 //
 // # How to model it
 //
-// Node selectors, node affinity, taints, zones, maintenance windows, expected ends, nodes
-// reserved for a user: the planner's filter, which sees the ask's class and the instant (DESIGN.md,
-// Filter; the example Window of victims.Planner).
+// Node selectors, node affinity, taints, zones, nodes reserved for a user: the planner's filter, which sees the ask's
+// class and the instant. Maintenance windows, expected ends: the filter refuses the node to asks that would not end in
+// time, and sets Question.Until (the example Window of victims.Planner).
 //
-// Limits of users, licences: Hold of jobs.Pending, asked before an ask is decided.
+// Limits of users, licences: Hold of [jobs.Pending].
 //
 // Host ports, anti-affinity, devices: blockers (DESIGN.md, Blockers). Device topology: the predicate (DESIGN.md,
 // Predicate).
@@ -113,9 +114,9 @@
 // Gangs: package jobs. One that you have placed yourself: name the job in its tasks, and call
 // [victims.Cluster.SetMinMembers] (DESIGN.md, Whole gangs).
 //
-// Elastic gangs: leave them in jobs.Pending, which adds members as room comes.
+// Elastic gangs: leave them in [jobs.Pending], which adds members as room comes.
 //
-// Least running times: Exempt, or package toleration.
+// Least running times: [queue.Policies].MinRuntime, Exempt, or package toleration.
 //
 // Preemption inside one queue: [queue.WithinQueue]. One leaf, no guarantees and strict priority
 // are what Kubernetes has.
@@ -129,17 +130,16 @@
 // Generous guarantees of cpu and memory that keep gpus from coming back:
 // [victims.Options].Scarce, of the types that [queue.Scarce] finds (DESIGN.md, Scarce types).
 //
-// Weights instead of guarantees: [queue.FairShares] (DESIGN.md, Fair shares).
+// Weights instead of guarantees: [queue.FairShares].
 //
 // # What to persist
 //
-// Write [victims.Cluster.Save], [quota.Timing.Save] and what is yours, such as the asks that
-// wait, into one file, after Apply and before anybody is told to stop. After a restart read
-// them in the same order from one [bufio.Reader], call [victims.Cluster.Sync] with all that
-// there is, and stop again whoever is [victims.Cluster.Marked].
+// Write [victims.Cluster.Save], [quota.Timing.Save] and what is yours, such as the asks that wait, into one file, after
+// Apply and before anybody is told to stop. After a restart read them in the same order from one [bufio.Reader], call
+// [victims.Cluster.Sync] with all that there is, requeue what it says was Removed, and stop again whoever is
+// [victims.Cluster.Marked].
 //
-// docs/beside-a-live-scheduler.md says how to begin without a file: waiting asks preempt again, and quota clocks
-// start in full.
+// docs/beside-a-live-scheduler.md says how to begin without a file.
 //
 // # Which words are stable
 //
@@ -169,10 +169,10 @@
 //
 // Exceptions:
 //
-//   - If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important work of the same
-//     leaf or branch, without a guarantee. That may take its own queues further below their guarantees: one
-//     guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. A guarantee that is met stays met.
-//     It is for if there is no other plan; see [queue.WithinQueue].
+//   - If its leaf says so (preemption.own-leaf, or WithinQueue), an ask may take less important work of the same leaf
+//     or branch, without a guarantee. That may take its own queues further below their guarantees: one guaranteed 20
+//     GPUs that uses 16 in one gang may lose it to a task of 1. A guarantee that is met stays met. See
+//     [queue.WithinQueue].
 //   - An ask that can run on one node only may take from guarantees and across fences. It
 //     keeps laws 1, 3 (unless Options.TakeOwnApplication is set) and 6, by raw priority.
 //   - A lowered max takes from its queue, down to guarantees of all types, whatever the
