@@ -16,8 +16,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Describe writes a decision for people: a line that says it all, then a line for each reason. Only words in
-// brackets are stable. Queue and node of a refusal must be there still.
+// Describe writes a decision for people: a line that says it all, then a line for each reason. Only words in brackets
+// are stable.
 func (d *Decision) Describe(c *Cluster) string {
 	if d.enforces() {
 		return d.describeEnforcement(c)
@@ -207,7 +207,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	return b.String()
 }
 
-// Describe writes a line for people. The queues must be there still.
+// Describe writes a line for people.
 func (h *Help) Describe(c *Cluster) string {
 	var all []string
 	add := func(named bool, text string) {
@@ -235,8 +235,8 @@ func (h *Help) Describe(c *Cluster) string {
 	return "what would help: " + strings.Join(all, ", ") + "\n"
 }
 
-// Text says who protects, as in "that of root.a, cpu=10".
-func (p *Protector) Text(c *Cluster) string {
+// text says who protects, as in "that of root.a, cpu=10".
+func (p *Protector) text(c *Cluster) string {
 	text := fmt.Sprintf("that of %s, %s", c.queueName(p.Queue), c.bound(c.tree.Guaranteed(p.Queue), p.Type))
 	if p.Job != "" {
 		text += fmt.Sprintf(": job %s needs %s, and goes whole or not at all", plain.Name(p.Job), counted(c.MinMembers(p.Job), "member"))
@@ -249,7 +249,7 @@ func (r *Refusal) protects(c *Cluster, rule string) string {
 	if rule != rulebook.RuleGuarantee.String() || !r.ProtectedBy.Named {
 		return ""
 	}
-	return ", first " + r.ProtectedBy.Text(c)
+	return ", first " + r.ProtectedBy.text(c)
 }
 
 // wouldLack says what the closest node would lack.
