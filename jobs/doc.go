@@ -6,16 +6,16 @@
 // # Use
 //
 // Use a [Planner] as a [victims.Planner]; an ask may have members. [victims.Cluster.StartReady] starts all that have
-// room. [victims.Cluster.Grants] says who waits for whom; [victims.Cluster.Cancel] has victims run on that do not
-// stop in time.
+// room.
 //
 // # Members
 //
-// Members that run or hold a grant keep their nodes and count. The first of the others are placed together: as many
-// as are missing to Ask.MinMembers. The rest are placed one by one, without victims, now or later. A leaving member
-// gets no place. While a grant of the job cannot start, it is in flight and gets no other plan.
+// Members that run or hold a grant keep their nodes and count. The first of the others are placed together: as many as
+// are missing to Ask.MinMembers. The rest are placed one by one, without victims, now or later. To top up a gang that
+// runs, decide it again, or leave it in a [Pending]. A leaving member gets no place. While a grant of the job cannot
+// start, it is in flight and gets no other plan.
 //
-// A node reserved for a member's key takes that member only. One reserved for the job's name takes all of them.
+// A node may be reserved for a member's key, or by the job's name for all members.
 //
 // # Who may be stopped
 //
@@ -29,16 +29,14 @@
 //
 // With Options.Moves Movable tasks start again on another node instead of stopping: use it if fragments block large
 // work. A task moves only for room that the plan needs, to a node with room for it once what is leaving has gone.
-// Nobody moves or stops for a mover. Members of a gang move together, to nodes that share domains as narrow as
-// before, or not at all. Stop [victims.Plan.Moves] like victims; [victims.Cluster.StartReady] starts them. See
-// DESIGN.md, Moves.
+// Nobody moves or stops for a mover. A gang moves as a whole, to nodes that share domains as narrow as before. Stop
+// [victims.Plan.Moves] like victims; [victims.Cluster.StartReady] starts them. See DESIGN.md, Moves.
 //
 // # The plan
 //
-// Victims make room on the members' nodes, under maxima, and by the word of Admit. None can be given back. Of all
-// nodes and sets the plan has the least [victims.Cost] that was found; [victims.Plan.Proof] says if it is the least
-// of all. Excess is beyond what all nodes together need, or the neediest queue lacks. Nodes are compared in the
-// order of members (Cost.Node is 0). See DESIGN.md, Jobs: plans.
+// Victims make room on the members' nodes, under maxima, and by the word of Admit. None can be given back. Of all nodes
+// and sets the plan has the least [victims.Cost] that was found; [victims.Plan.Proof] says if it is the least of all.
+// See DESIGN.md, Jobs: plans.
 //
 // A decision is linear in queues, nodes and tasks; a search within a budget of steps follows. Goroutines and
 // memory are as in package victims.

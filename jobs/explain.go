@@ -16,14 +16,12 @@ import (
 // Explain decides and says why. An ask without members is explained as by [victims.Planner.Explain]. Moves are not
 // looked at.
 //
-// Of a refused gang it explains each member without a place as if it asked alone, the alike together: by the rules
-// of lone asks, but for whom its job spares. With ByPriority or Admit, which are for gangs only, it does not. Then it
-// says which single change would give the gang its places: each that asks have, but a guarantee of a queue on its path and
-// what single tasks would need.
+// Of a refused gang it explains each member without a place as if it asked alone, the alike together; not with
+// ByPriority or Admit, which are for gangs only. Then it says which single change would give the gang its places. It
+// tries no guarantees of its path, and no changes of single tasks.
 //
-// For each of these it decides again on a copy of the cluster. All that follows the decision begins within Steps in all,
-// or as many as of an ask if that is not set, at most half of them for the members. CutShort says if they end, or Stop
-// ends it.
+// For each of these it decides again, within Steps in all, or as many as of an ask if that is not set. CutShort says if
+// they end, or Stop ends it.
 func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.Time) error {
 	if p.isLone(ask) {
 		p.setLone()

@@ -22,13 +22,8 @@ import (
 // decides all each time. Set all fields before the first Add; only Planner must be set. It serves one
 // goroutine.
 //
-// With queue.Met or queue.Branch whatever starts or ends in an ask's own queue may help, too: more is decided
-// again.
-//
-// Asks that are alike share a refusal, which Options.Observe sees once: those of one queue, priority, class,
-// required node and size, equally allowed to preempt, past their delays, without a reserved node, and whose
-// applications have no tasks elsewhere. Gangs are if their members are, in order, and none has a place. With Exempt,
-// Predicate, Blockers, Admit or ByPriority no two are alike.
+// Asks that are alike, as in queue, priority, class and size, share a refusal, which Options.Observe sees once. With
+// Exempt, Predicate, Blockers, Admit or ByPriority no two are alike.
 type Pending struct {
 	Planner *Planner
 	// Order is that in which asks are decided; ties, and nil, are in that of Add.
@@ -143,10 +138,10 @@ func (p *Pending) Last(key string) *victims.Decision {
 }
 
 // Decide decides at the instant now, in order, what may have another answer, and yields each decision. The loop may
-// apply it, start, and remove asks. It passes over asks on Hold or with all places that they need, those still
-// refused, and gangs that run without room for more. An ask in error is yielded with its error, in a decision that
-// has Plan.Ask only, and the loop goes on. With an interval an ask's LastAttempt is set. What is passed over costs a
-// look at each, and [victims.Help.MayHaveChanged] for each that is like none before it.
+// apply it, start, and remove asks. It passes over asks on Hold or with all places that they need, those still refused,
+// and gangs that run without room for more. An ask in error is yielded with its error, in a decision that has Plan.Ask
+// only, and the loop goes on. With an interval an ask's LastAttempt is set. What is passed over costs a look at each,
+// and of asks that are alike one [victims.Help.MayHaveChanged].
 func (p *Pending) Decide(now time.Time) iter.Seq2[*victims.Decision, error] {
 	return func(yield func(*victims.Decision, error) bool) {
 		p.list = slices.DeleteFunc(p.list, func(e *waiting) bool {

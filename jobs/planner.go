@@ -40,17 +40,16 @@ type Planner struct {
 	d       decision
 }
 
-// Decide sets dst to what should happen for an ask at the instant now. Errors say what is wrong with the ask; a
-// refusal is no error.
+// Decide sets dst to what should happen for an ask at the instant now. A refusal is no error.
 //
-// A gang whose members are all placed fits; while a grant cannot start it is refused, InFlight. If grants have gone
-// with their node, those members are decided anew; if the rest of their domain has no room the reason is domain:
-// drop the other grants.
+// A gang whose members are all placed fits; while a grant cannot start it is refused, InFlight. Members whose grants
+// have gone with their node are decided anew; if their domain has no more room the reason is domain: drop the other
+// grants.
 //
 // An ask without members has the answer of a [victims.Planner]. With ByPriority or Admit it is a gang of one,
 // unless it requires a node.
 //
-// With Moves the answer has the cheapest stops, and then moves, that were found; anything may help a refused ask.
+// With Moves anything may help a refused ask.
 func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
 	if err := lent.To(&p.Options).Check(); err != nil {
 		return err

@@ -39,25 +39,21 @@ func undo(c *victims.Cluster, n int) {
 // each plan and for each refusal, in the order of the first ask of each, each for the cluster with those before
 // it applied; see [victims.Cluster.ApplyAll].
 //
-// Asks share a plan if they follow each other and have the same queue, application, job, priority, types and
-// right to preempt. It has them as members of its Ask and in SharedBy, with cost and proof of all its victims.
-// An ask that needs tasks of its own leaf has a plan of its own. NonPreemptible tasks are spared, as by
-// gangs. Each ask must trigger as if those before it had their places (law 4), unless ByPriority is set. See
-// DESIGN.md, Jobs: together.
+// Asks share a plan if they follow each other and have the same queue, application, job, priority, types and right to
+// preempt. Its Ask has them as members, SharedBy as they are. An ask that needs tasks of its own leaf has a plan of its
+// own. NonPreemptible tasks are spared, as by gangs. Each ask must trigger as if those before it had their places (law
+// 4), unless ByPriority is set. See DESIGN.md, Jobs: together.
 //
-// It never costs more, down to the sum of priorities, than the asks in turn, if these serve the same and nobody
-// takes from its own leaf or branch.
+// It never costs more, down to the sum of priorities, than the asks in turn if these serve the same, tasks of the own
+// queue apart.
 //
-// An ask that holds a grant is refused, InFlight. Functions see what is decided before an ask in a copy, the Cluster
-// of their question; Predicate is told a job of the asks.
+// An ask that holds a grant is refused, InFlight. Functions are asked about a copy, with what is decided before.
 //
-// Steps bound the whole call, and the first decision has those taken. 0 means 3 times what the asks take one by one,
-// at least 2^22. If too little is left for a shared plan, asks have plans of their own; once Stop returns true each
-// is decided in haste.
+// Steps bound the whole call, and the first decision has those taken; 0 means 3 times what the asks take one by one. If
+// too little is left for a shared plan, asks have plans of their own.
 //
 // Errors are those of [Planner.Decide], a key twice (ErrDuplicate), the option Moves, and an ask that is a gang or
-// requires a node (ErrState). Then nothing is returned. The cost is at most three times that of the asks one by one,
-// as far as the steps go.
+// requires a node (ErrState). Then nothing is returned. The cost is at most three times that of the asks one by one.
 func (p *Planner) DecideAll(dst []victims.Decision, asks []victims.Ask, now time.Time) ([]victims.Decision, error) {
 	if p.Moves != "" {
 		return nil, fmt.Errorf("jobs: Moves: %q: several asks are decided without moves: %w", p.Moves, victims.ErrState)

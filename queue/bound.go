@@ -75,8 +75,8 @@ func (t *Tree) promises(parent, changed ID, p promise) (children []promise) {
 	return children
 }
 
-// Governing returns the queue that governs type i for q, if one does. A guarantee of 0 counts. The cost is the
-// depth.
+// Governing returns the queue that governs type i for q, if one does: the nearest, from q upwards, that has a guarantee
+// for it, even of 0. The cost is the depth.
 func (t *Tree) Governing(q ID, i int) (ID, bool) {
 	x := t.in()
 	for q = t.known(q); ; {

@@ -22,23 +22,22 @@ type Config struct {
 	Guaranteed resources.Limit
 	Max        resources.Limit
 	Policies   Policies
-	// Properties say the same as Policies with YuniKorn's names, for configurations that
-	// are imported; others are ignored. To say one thing in both is an error.
+	// Properties say the same as Policies with YuniKorn's names, for configurations that are imported; others
+	// are ignored. Durations are Go's. To say one thing in both is an error.
 	//
-	//	preemption.policy       default, fence or disabled
-	//	preemption.delay        a Go duration, 0 or above
-	//	preemption.own-leaf     never, met or branch, which YuniKorn lacks
-	//	preemption.min-runtime  a Go duration, 0 or above, which YuniKorn lacks
-	//	priority.policy         default or fence
-	//	priority.offset         an int32
-	//	quota.preemption.delay  a Go duration or bare seconds; 0 is off
+	//	preemption.policy       Preemption
+	//	preemption.delay        PreemptionDelay
+	//	preemption.own-leaf     WithinQueue, which YuniKorn lacks
+	//	preemption.min-runtime  MinRuntime, which YuniKorn lacks
+	//	priority.policy         PriorityFence
+	//	priority.offset         PriorityOffset
+	//	quota.preemption.delay  QuotaDelay, or bare seconds
 	//	preemption.quota.delay  the same, as YuniKorn 1.8 calls it; the first wins
-	//	fair.weight             an integer from 1 to 2147483647, which YuniKorn lacks
+	//	fair.weight             Weight, at least 1, which YuniKorn lacks
 	Properties map[string]string
-	// InheritProperties: queues below take over policies and properties that they do not set, as in YuniKorn.
-	// Else they inherit only policies whose unset value is that of the queue above. A priority fence, an
-	// offset, a weight, and a preemption policy other than disabled are never inherited, and by queues of
-	// [Config.Add] nothing: they have a template.
+	// InheritProperties: queues below take over policies and properties that they do not set, as in YuniKorn. Else they
+	// inherit only policies whose unset value is that of the queue above. A priority fence, an offset, a weight, and a
+	// preemption policy other than disabled are never inherited; queues of [Config.Add] inherit nothing.
 	InheritProperties bool
 	// Template has what leaves that [Config.Add] makes below do not set: bounds by type, policies and
 	// properties one by one. Only the nearest template counts. It is YuniKorn's child template.
@@ -83,11 +82,10 @@ func readOnly(path string) error {
 
 // New builds a tree from a copy of its configuration, without usage.
 //
-// Errors, of templates too, are bad names, more than 64 levels, bounds that are negative or of an unknown type,
-// a guarantee above the queue's max, a child's max above its parent's, children's guarantees that sum over the
-// parent's guarantee or max, a thing said by policy and property, bad values of these, and unknown properties
-// with a prefix of ours (preemption., priority., quota.preemption., fair.). A nil schema panics. The cost is
-// queues·types.
+// Errors, of templates too, are bad names, more than 64 levels, bounds that are negative or of an unknown type, a
+// guarantee above the queue's max, a child's max above its parent's, children's guarantees that sum over the parent's
+// guarantee or max, bad policies and properties, a thing said by both, and unknown properties with a prefix of ours. A
+// nil schema panics. The cost is queues·types.
 func New(schema *resources.Schema, root Config) (*Tree, error) { return build(schema, &root, true) }
 
 // NewLenient is [New], but over-committed bounds, bad values and misspelt properties are warnings, also later.

@@ -18,11 +18,7 @@
 // # Amounts
 //
 // Usage counts running and leaving tasks, and grants. Leaving is the part that ends. Effective usage, with which
-// guarantees are compared, is usage without it. A type that a guarantee or a max does not name is not limited; zero
-// is a limit.
-//
-// The queue that governs a leaf in a type is the nearest one, from the leaf upwards, that has a guarantee for
-// it.
+// guarantees are compared, is usage without it.
 //
 // What a guarantee promises, and the exceptions, is in the manual (package preempt, The seven laws).
 //

@@ -43,10 +43,9 @@ type FairShares struct {
 // demand has what each leaf wants, running and waiting, by ID; missing or negative is zero. Maxima cap it. Parents
 // demand the sum, and are guaranteed at least theirs.
 //
-// Guarantees come first, in proportion if there is too little. The rest goes by weights, and what a child cannot use
-// to others. Of scarce types, a leaf keeps what it can use with the one of which it got the least part, at least its
-// guarantee: split leaves of tasks with and without a scarce type. See DESIGN.md, Shares: dealing, and DESIGN.md,
-// Shares: cut.
+// Guarantees come first, in proportion if there is too little. The rest goes by weights, and what a child cannot use to
+// others. Of scarce types, a leaf keeps what it can use with the one of which it got the least part, at least its
+// guarantee: split leaves of tasks with and without a scarce type. See DESIGN.md, Shares: dealing.
 //
 // Units are whole and go by largest remainder, ties in tree order. Errors are bad bounds of capacity, and
 // demands that sum to more than an int64; shares stay then. Demand for too many queues, and a tree without any,
@@ -76,9 +75,9 @@ func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resourc
 	return nil
 }
 
-// Scarce returns the types of which some leaf gets less than it wants: the demand is above the capacity at the
-// root, or that of children above a queue's max. Arguments, errors and panics are those of [FairShares.Divide];
-// types that the capacity lacks are never scarce. See DESIGN.md, Scarce types. The cost is types·queues.
+// Scarce returns the types of which some leaf gets less than it wants: the demand is above the capacity at the root, or
+// that of children above a queue's max. Arguments, errors and panics are those of [FairShares.Divide]; types that the
+// capacity lacks are never scarce. The cost is types·queues.
 func Scarce(t *Tree, demand []resources.Vector, capacity resources.Limit) (scarce resources.Mask, err error) {
 	if err := checkDivision(t, demand, capacity); err != nil {
 		return 0, err

@@ -102,9 +102,9 @@ func parseDelay(value string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// Add makes queues at run time: it puts a copy of q last among the children of the queue with that path, from
-// the root c on. Then make a new tree with [New]. The new queues are Dynamic. Errors are an unknown path and a
-// name that a sibling has. The cost is linear in the queues along the path, their siblings, and q.
+// Add makes queues at run time: it puts a copy of q last among the children of the queue with that path, from the root
+// c on. Then make a new tree with [New]. The new queues are Dynamic. Errors are an unknown path and a name that a
+// sibling has. The cost is linear in queues.
 func (c *Config) Add(path string, q Config) error {
 	parent, template := c.find(path)
 	if parent == nil {

@@ -55,11 +55,10 @@ func (t *Tree) Warnings() []error {
 // Len returns the number of queues.
 func (t *Tree) Len() int { return len(t.paths) }
 
-// Path returns the names from the root to q joined with dots: "root.a.b". It does not
-// allocate.
+// Path returns the names from the root to q: "root.a.b". It does not allocate.
 func (t *Tree) Path(q ID) string { return t.paths[t.known(q)] }
 
-// Lookup returns the queue with a path, by a map.
+// Lookup returns the queue with a path.
 func (t *Tree) Lookup(path string) (ID, bool) {
 	q, ok := t.byPath[path]
 	return q, ok

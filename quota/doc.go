@@ -5,7 +5,8 @@
 //
 // # Use
 //
-// A [Timing] says which queues are due. An [Enforcer] decides for one queue at a time:
+// Lower a max by [victims.Cluster.SetMax]. A [Timing] says when a queue is due, Policies.QuotaDelay later. An
+// [Enforcer] says who stops in a queue, at once if you call it alone:
 //
 //	timing := quota.Timing{Cluster: cluster}
 //	enforcer := quota.Enforcer{Cluster: cluster, Options: victims.Options{Enforced: timing.Running}}
@@ -31,14 +32,12 @@
 // are running tasks that share a type with the target and can run on other nodes. Fences, disabled queues,
 // offsets, tolerations and own costs play no part.
 //
-// A leaf gives tasks in an [Order]. No guarantee is broken, and no victim can be given back. A parent divides
-// the target among its children in proportion to surplus, in whole units by largest remainder, ties in tree
-// order; others are asked for what one cannot give. If that ends short, a search looks for the cheapest set
-// that frees the target, or the most of it.
+// A leaf gives tasks in an [Order]. No guarantee is broken, and no victim can be given back. A parent divides the
+// target among its children by surplus, as [Parts] does; others are asked for what one cannot give. If that ends short,
+// a search looks for the cheapest set that frees the target, or the most of it.
 //
 // A job with a minimum loses members down to it one by one, and then goes as a whole or not at all. Hard
 // budgets are never overrun. See DESIGN.md, Quota.
 //
-// [victims.Enforcement] says how much stays over, and why; a [Slack] whether that may; [victims.Auditor] judges it.
-// The order in which tasks were added does not matter.
+// [victims.Enforcement] says how much stays over, and why; a [Slack] whether that may; victims.Auditor judges it.
 package quota

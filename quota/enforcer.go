@@ -23,9 +23,8 @@ import (
 type Enforcer struct {
 	Cluster *victims.Cluster
 
-	// An enforcement knows NeverOvershoot, Enforced, Audit, Observe, Steps and Stop. Steps bound the searches over
-	// more than 12 tasks; those over fewer have as many again, at least a million. After Stop it takes tasks in
-	// order while usage stays over; the answer is unproven.
+	// An enforcement knows NeverOvershoot, Enforced, Audit, Observe, Steps and Stop. After Stop it takes tasks in order
+	// while usage stays over; the answer is unproven.
 	victims.Options
 
 	// Order is how the tasks of a leaf are taken.
@@ -43,8 +42,8 @@ type Enforcer struct {
 // to which a search is complete.
 const completeCandidates = 12
 
-// Enforce sets dst to which tasks below queue q should stop so that its usage comes within its max. It fits if
-// nothing is over, and is refused (no-victims) if nobody can go. Work lost is that at the instant now.
+// Enforce sets dst to which tasks below queue q should stop at the instant now, so that its usage comes within its max.
+// It fits if nothing is over, and is refused (no-victims) if nobody can go.
 //
 // An unknown order is an error, and an unknown queue panics. For a dry run lower the max of a clone. The cost
 // is O(tasks·log tasks) below the queue, and searches if a leaf cannot give its part.

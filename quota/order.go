@@ -28,13 +28,12 @@ const (
 	// dominant share of what is still to be freed; ties by penalty, then node order. Inside a node it is
 	// YoungestFirst.
 	Pack Order = "pack"
-	// Fewest has the fewest tasks of each leaf stop that free what those by YoungestFirst do, or as few as are
-	// found. No more originators stop, none of a higher priority, and no more that opted out. They are larger,
-	// mostly older, and not to be foreseen. With a tenth to be freed about a third fewer stop of 10,000 tasks,
-	// with a third 2 to 17 %. It takes two to ten times as long.
+	// Fewest has the fewest tasks of each leaf stop that free what those by YoungestFirst do, or as few as are found.
+	// No more originators stop, none of a higher priority, and no more that opted out. They are larger and mostly
+	// older. About a third fewer stop if a tenth is to be freed. It takes two to ten times as long.
 	Fewest Order = "fewest"
-	// FewestOfAll does so of each leaf and then of all together, which may give other amounts than their
-	// parts. It takes some two times as long as Fewest.
+	// FewestOfAll does so of each leaf and then of all together, which may give other amounts than their parts. It
+	// takes some two times as long.
 	FewestOfAll Order = "fewest-of-all"
 )
 

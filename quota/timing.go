@@ -29,9 +29,8 @@ import (
 // when they have gone, if no other run is to begin there or below before that. Without [Timing.Load] every
 // clock starts in full.
 //
-// Usage is effective usage. An instant before the latest one counts as that one. Instants are returned in UTC. An
-// unknown queue panics. With another tree or cluster, queues and types of the same path and name keep their clocks.
-// A Timing serves the goroutine that may change the cluster.
+// An instant before the latest one counts as that one. An unknown queue panics. With another tree or cluster, queues
+// and types of the same path and name keep their clocks. A Timing serves the goroutine that may change the cluster.
 type Timing struct {
 	Cluster *victims.Cluster
 
@@ -151,8 +150,8 @@ func (t *Timing) start(q queue.ID) {
 // Due begins the run of each queue that is due, and yields it: its clock has ended, its usage is over its max, and
 // there is no run above. Deeper queues come first, then tree order. It looks anew after each.
 //
-// A queue within its max is idle again, unless a run above blocks it. The cost is linear in queues, for each
-// that is yielded; one whose clock has ended adds depth and types.
+// A queue within its max is idle again, unless a run above blocks it. The cost is linear in queues, for each that is
+// yielded.
 func (t *Timing) Due(now time.Time) iter.Seq[queue.ID] {
 	return func(yield func(queue.ID) bool) {
 		for q, ok := t.begin(now); ok && yield(q); q, ok = t.begin(now) {
@@ -284,8 +283,8 @@ func (t *Timing) Running(q queue.ID) bool {
 	return t.clocks[q].stage == clockRunning
 }
 
-// Next returns the earliest deadline, except of queues that a run above blocks. It may be past. Without one,
-// nothing is to be done before the next Observe or End. The cost is linear in queues; a due one adds its depth.
+// Next returns the earliest deadline, except of queues that a run above blocks. It may be past. Without one, nothing is
+// to be done before the next Observe or End. The cost is linear in queues.
 func (t *Timing) Next() (next time.Time, ok bool) {
 	t.look()
 	for q := range queue.ID(len(t.clocks)) {

@@ -14,9 +14,8 @@
 //
 //	size, err := schema.Parse("cpu=8 gpu=1 memory=64Gi") // 8000, 1, 68719476736
 //
-// Ratios and shares are compared in 128 bits; no float decides. Arithmetic saturates at ±math.MaxInt64, and
-// math.MinInt64 is read as -math.MaxInt64; otherwise it is exact. Over and Short are clamped at zero; only Sub
-// and SubOnlyExisting are signed.
+// Arithmetic saturates at ±math.MaxInt64, and math.MinInt64 is read as -math.MaxInt64; otherwise it is exact. Over and
+// Short are clamped at zero; only Sub and SubOnlyExisting are signed.
 //
 // # Calling convention
 //
@@ -29,7 +28,7 @@
 // The rules are:
 //
 //   - The result is what is returned, as long as the longest operand. It is allocated if the capacity of the
-//     destination is too small. Cut views of a shared block as s[a:b:b].
+//     destination is too small.
 //   - The destination may be an operand, or start where one does, and must not overlap one otherwise.
 //   - Other operands are not modified. They may be of any length: a position beyond the end is zero, and for a
 //     Limit that defines it a bound of zero. No operand panics.

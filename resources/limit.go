@@ -9,8 +9,7 @@ import (
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
-// A Limit bounds the types in Defined by the entries in Value, and ignores others. The zero Limit bounds
-// nothing.
+// A Limit bounds the types in Defined by the entries in Value. The zero Limit bounds nothing.
 type Limit struct {
 	Value   Vector
 	Defined Mask

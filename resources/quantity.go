@@ -96,8 +96,8 @@ var suffixes = [...]struct {
 // ParseQuantity returns the amount of a text, in base units of the type. The grammar is that of Kubernetes
 // quantities: a decimal number and a suffix, as in "100m", "1.5Gi" or "2e3".
 //
-// Nothing is rounded or capped. Errors name type and text, and the first that holds: malformed, negative, not a
-// whole number of base units, out of range; errors.Unwrap gives that alone. "-0" is zero.
+// Nothing is rounded or capped. Errors name type and text, and the first that holds: malformed, negative, not a whole
+// number of base units, out of range; errors.Unwrap gives that alone.
 func ParseQuantity(typeName, text string) (int64, error) {
 	amount, err := parse(text, unitOf(typeName))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/go-preempt/preempt/internal/sat"
 )
 
-// A Vector is an amount of every type, by the positions of a [Schema]. Write one by [Schema.Parse]: cpu counts
-// in thousandths. A position beyond its end is zero. Amounts may be negative.
+// A Vector is an amount of every type, by the positions of a [Schema]. Write one by [Schema.Parse]: cpu counts in
+// thousandths. Amounts may be negative.
 type Vector []int64
 
 // A Vector is a slice and no map, because the verbs below are the inner loops of

@@ -63,7 +63,7 @@ var (
 )
 
 // Parse reads a priority class. The error names the class, the annotation (the minimum first) and its text;
-// errors.Unwrap gives what is wrong alone. The Class is zero then. An empty annotation is malformed.
+// errors.Unwrap gives what is wrong alone. An empty annotation is malformed.
 func Parse(c PriorityClass) (Class, error) {
 	class := Class{Priority: c.Value, MayNotPreempt: c.PreemptionPolicy == policyNever}
 	class.Policy.MinimumPreemptablePriority = defaultMinimum(c.Value)
@@ -170,8 +170,8 @@ func defaultMinimum(value int32) int32 {
 // mostSeconds is the largest number of seconds that a time.Duration holds.
 const mostSeconds = math.MaxInt64 / int64(time.Second)
 
-// Until reports whether a task that was scheduled at an instant (zero: not yet) is spared by a preemptor of a
-// raw priority, and until when; zero is for ever. At the end itself, which may be past, the task can be taken.
+// Until reports whether a task that was scheduled at an instant (zero: not yet) is spared by a preemptor of a raw
+// priority, and until when; zero: it never ends. At the end itself, which may be past, the task can be taken.
 func (p Policy) Until(scheduled time.Time, preemptor int32) (until time.Time, exempt bool) {
 	switch {
 	case p.Seconds == 0, preemptor >= p.MinimumPreemptablePriority, !scheduled.After(time.Time{}):

@@ -39,6 +39,4 @@
 //	planner.Exempt = func(e *victims.Question) (until time.Time, exempt bool) {
 //		return policies[e.Task].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 //	}
-//
-// Answers allocate nothing.
 package toleration

@@ -33,14 +33,14 @@ type Auditor struct {
 // (Task and Key); no Outcome is needed.
 //
 // It judges ask, places and tasks, not version, cost or proof. Without victims, or for an ask that holds a grant, it
-// judges room and blockers only. For law 1 it tries to spare each opted-out victim, and to take one other task
-// in its place: of a lone ask, or a gang of one, if opted-out victims come first in Levels.
+// judges room and blockers only. For law 1 it tries to do without each opted-out victim of a lone ask, and to take one
+// other task in its place.
 //
-// Judge the next of several decisions for a clone, after [Cluster.ApplyAll]. Asks that share a plan are held to law
-// 4 in order. Of a queue over its max it judges queue, max, amounts, outcome, victims and parts.
+// Of several decisions it judges each for a clone to which those before it were applied. Asks that share a plan are
+// held to law 4 in order. It judges those of package quota, too.
 //
-// The order of violations is fixed; see DESIGN.md, Explanations and audits. The cost is linear in nodes,
-// queues·types and victims·depth·types, and in tasks with Admit. Each opted-out victim adds tasks·depth·types.
+// The order of violations is fixed (DESIGN.md, Explanations and audits). The cost is linear in nodes, queues·types and
+// victims·depth·types. Admit adds tasks, each opted-out victim tasks·depth·types.
 func (a *Auditor) Audit(dst []Violation, d *Decision, now time.Time) []Violation {
 	if d.Outcome == Refused && !d.enforces() {
 		return dst

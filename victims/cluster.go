@@ -18,9 +18,9 @@ import (
 
 // A Cluster indexes queues, nodes and tasks for decisions.
 //
-// An error changes nothing. An unknown key or name wraps [ErrUnknown], a bad amount, and a time outside of 1678
-// to 2261 that is not zero, [ErrInvalid]. An unknown ID panics. Do not change views, nor keep them
-// over a change.
+// An error changes nothing. An unknown key or name wraps [ErrUnknown], a bad amount, and a time outside of 1678 to 2261
+// that is not zero, [ErrInvalid]. An unknown ID panics, also in the texts of a result. Do not change views, nor keep
+// them over a change.
 //
 // One goroutine may change a cluster while no other uses it. Else any number may read it, and decide with a
 // planner each. The zero Cluster can only be copied into.
@@ -113,8 +113,8 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 	return nil
 }
 
-// SetBudget adds or replaces a budget, before or after tasks name it. If your number does not know of marked tasks
-// yet, set Left less what they draw. Errors are an empty name, and a Left below -4611686018427387904.
+// SetBudget adds or replaces a budget, before or after tasks name it. If your number does not know of marked tasks yet,
+// set Left less what they draw. Errors are an empty name, and a Left below -2^62.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
 	if err := checkBudget(name, b); err != nil {
@@ -151,9 +151,9 @@ func (c *Cluster) RemoveBudget(name string) error {
 	return nil
 }
 
-// SetMinMembers says how many members a running job needs. Members above it go one by one, below it the whole
-// job. 0, the default, lets each go by itself. The number stays, also without tasks. Errors are an empty name,
-// and a number below 0 or above 2147483647.
+// SetMinMembers says how many members a running job needs. Members above it go one by one, below it the whole job. 0,
+// the default, lets each go by itself. The number stays, also without tasks. Errors are an empty name, and a number out
+// of range.
 func (c *Cluster) SetMinMembers(job string, members int) error {
 	c.made()
 	if err := checkMinimum(job, members); err != nil {
@@ -257,8 +257,7 @@ func (c *Cluster) openNode(id NodeID) {
 	}
 }
 
-// UpdateNode replaces what is known of a node, but for tasks and place in order. Errors about capacity are
-// those of [Cluster.AddNode].
+// UpdateNode replaces what is known of a node, but for tasks and place in order.
 func (c *Cluster) UpdateNode(n *Node) error {
 	id, err := c.nodeByName(n.Name)
 	if err != nil {
@@ -280,8 +279,8 @@ type Orphan struct {
 	Member string // its key; "" for a lone ask
 }
 
-// RemoveNode removes a node; while it has tasks it is closed. Its grants end, those of movers too; it returns
-// whose, in the order of giving. Marks of victims stay. The cost is linear in nodes and grants.
+// RemoveNode removes a node, down or gone; while it has tasks it is closed. Its grants end, those of movers too; it
+// returns whose, in the order of giving. Marks of victims stay. The cost is linear in nodes and grants.
 func (c *Cluster) RemoveNode(name string) (orphans []Orphan, err error) {
 	id, ok := c.nodeIDs[name]
 	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
@@ -343,8 +342,7 @@ func (c *Cluster) endGrants(node NodeID) (orphans []Orphan) {
 	return orphans
 }
 
-// AddTask adds a copy of a task, in place of a grant of its key, and returns its row. Room is not asked. A
-// NodeName may be unknown; see [Cluster.UnknownNodes].
+// AddTask adds a copy of a task, in place of a grant of its key, and returns its row. Room is not asked.
 //
 // Errors are a key that is empty or in use, a queue that is no leaf, no node or an unknown one, a budget
 // without a name or named twice, and values out of range.
@@ -356,9 +354,8 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	return id, c.did(err)
 }
 
-// SetTask makes a task be as given: new, moved or changed. A mark to leave stays unless State is another way to
-// leave. It takes the place of a grant of its key. Its row stays. Errors are those of [Cluster.AddTask] but for
-// a key in use.
+// SetTask makes a task be as given: new, moved or changed. A mark to leave stays unless State is another way to leave.
+// It takes the place of a grant of its key. Its row stays. Errors are those of [Cluster.AddTask] but for a key in use.
 func (c *Cluster) SetTask(t *Task) (TaskID, error) {
 	id, err := c.put(t)
 	return id, c.did(err)
@@ -493,10 +490,10 @@ type Synced struct {
 	Orphans []Orphan
 }
 
-// SyncNode makes the tasks of a node exactly these, each as by [Cluster.SetTask]; it ignores their Node and
-// NodeName. Others are removed; grants stay. An unknown node becomes a closed one. The room of tasks that it
-// cannot take stays taken until the next sync; if a size is bad, the node is closed. Errors are an empty name,
-// and more than 2147483647 nodes. The cost is one change per task.
+// SyncNode makes the tasks of a node exactly these, each as by [Cluster.SetTask]; it ignores their Node and NodeName.
+// Others are removed; grants stay. An unknown node becomes a closed one. The room of tasks that it cannot take stays
+// taken until the next sync; if a size is bad, the node is closed. An empty name is an error. The cost is one change
+// per task.
 func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.made()
 	if node == "" {
@@ -555,7 +552,6 @@ type Listing struct {
 // tasks, nodes as by [Cluster.RemoveNode], budgets and minimums. Marks, minimums from grants, and grants on
 // other nodes stay.
 //
-// After a crash: Load; Sync; requeue what Removed names, unless it ended; stop again what is [Cluster.Marked].
 // Errors are those of nodes, budgets and minimums. The cost is one change per task, node and budget.
 func (c *Cluster) Sync(l Listing) (Synced, error) {
 	c.made()

@@ -69,20 +69,19 @@ func (c *Cluster) changeOf(d *Decision) change {
 	return ch
 }
 
-// Apply marks a decision's victims and movers, takes them off their budgets, and grants asks and
-// movers their nodes. Grants count as usage until [Cluster.Start], [Cluster.Cancel] or [Cluster.Drop]; victims
-// stay until [Cluster.RemoveTask]. A job keeps its minimum until its last task has gone, unless
-// [Cluster.SetMinMembers] says another one. A decision that changes nothing keeps the version.
+// Apply marks a decision's victims and movers, takes them off their budgets, and grants asks and movers their nodes.
+// Grants count as usage until [Cluster.Start], [Cluster.Cancel] or [Cluster.Drop]; victims stay until
+// [Cluster.RemoveTask]. A job keeps its minimum until its last task has gone, unless [Cluster.SetMinMembers] says
+// another one.
 //
-// Errors wrap [ErrState] for a refusal, [ErrStale] for a decision of another version or cluster, and [ErrDuplicate]
-// for a job with the name of an ask while one of them holds grants. Others are a victim or mover that does not run
-// or is named twice, an ask that cannot have its node, and a minimum or member out of range. It does not ask what is
-// lawful.
+// Errors wrap [ErrState] for a refusal, [ErrStale] for a decision of another version or cluster, and [ErrDuplicate] for
+// a job with the name of an ask while one of them holds grants. Others name a task, node or member that cannot be. It
+// does not ask what is lawful.
 func (c *Cluster) Apply(d *Decision) error { return c.applyChange(c.changeOf(d)) }
 
-// ApplyAll carries decisions out one after another, all or none: those of jobs.Planner.DecideAll, or each made
-// for a copy with those before it applied. It passes over refusals. Errors are those of Apply; ErrStale, too,
-// if one does not follow the one before. Each is a change of its own to [Cluster.Undo].
+// ApplyAll carries decisions out one after another, all or none: those of jobs.Planner.DecideAll, or each made for a
+// copy with those before it applied. It passes over refusals. Errors are those of Apply. [Cluster.Undo] takes back one
+// at a time.
 func (c *Cluster) ApplyAll(all []Decision) error {
 	applied := 0
 	var last Version
@@ -341,8 +340,8 @@ func (c *Cluster) takeBack(to lengths) {
 	c.cut(to)
 }
 
-// A Version identifies a state of a cluster. Every change gives a new one, and Undo brings the old one back.
-// Zero belongs to no cluster. See DESIGN.md, Identity.
+// A Version identifies a state of a cluster. Every change gives a new one, and Undo brings the old one back. Zero
+// belongs to no cluster.
 type Version struct {
 	line   *line
 	number uint64

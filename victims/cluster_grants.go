@@ -20,7 +20,7 @@ import (
 // What asks and jobs hold until they start: the verbs first, and then what keeps one from
 // starting.
 
-// A Grant is what an ask or a job holds until it starts, and waits for. See DESIGN.md, Waiting grants.
+// A Grant is what an ask or a job holds until it starts, and waits for.
 type Grant struct {
 	Ask    string    // the key of the ask, or the name of the job
 	Places []TaskID  // in the order of giving
@@ -72,8 +72,8 @@ func (c *Cluster) Grant(ask string) (Grant, bool) {
 	return g, true
 }
 
-// Grants yields what asks and jobs hold, by their oldest grants. The loop may change the cluster:
-// those that were there when it began, and hold something still, are yielded.
+// Grants yields what asks and jobs hold, by their oldest grants. The loop may change the cluster; it does not yield new
+// ones.
 func (c *Cluster) Grants() iter.Seq[Grant] {
 	return func(yield func(Grant) bool) {
 		var keys []string
@@ -90,8 +90,8 @@ func (c *Cluster) Grants() iter.Seq[Grant] {
 	}
 }
 
-// Marked yields the keys of Marked tasks, and when that was decided; zero: not known. The oldest come
-// first, then by key. After a restart stop them again; Task.MovesTo tells movers. The cost is linear in tasks.
+// Marked yields the keys of Marked tasks, and when that was decided; zero: not known. The oldest come first, then by
+// key. Task.MovesTo tells movers. The cost is linear in tasks.
 func (c *Cluster) Marked() iter.Seq2[string, time.Time] {
 	return func(yield func(string, time.Time) bool) {
 		var all []TaskID
@@ -130,8 +130,8 @@ func (x *askBook) victimsOf(ask int32) iter.Seq[waitVictim] {
 	}
 }
 
-// GrantPlace grants an ask a place that you have found. Room is not asked; see [Cluster.Admits]. Errors are those
-// of [Cluster.AddTask], an ask that holds a grant, and one with the name of a job that holds grants.
+// GrantPlace grants an ask a place that you have found. Room is not asked; see [Cluster.Admits]. Errors are those of
+// [Cluster.AddTask], and an ask, or a job of its name, that holds a grant.
 func (c *Cluster) GrantPlace(a *Ask, node NodeID, now time.Time) (TaskID, error) {
 	since, dated, err := stamp(now, flagScheduled)
 	if err != nil {
@@ -157,8 +157,8 @@ func (c *Cluster) GrantPlace(a *Ask, node NodeID, now time.Time) (TaskID, error)
 // Admit, and tasks that move to its place must have gone. Of a job enough members must run or hold a grant; to start
 // one anyhow use [Cluster.SetTask].
 //
-// If it must wait the error wraps [ErrRoom] and says for what. Blockers and Predicate are not asked. The cost
-// is linear in the tasks of its nodes. See DESIGN.md, Grants.
+// If it must wait the error wraps [ErrRoom] and says for what. The cost is linear in the tasks of its nodes. See
+// DESIGN.md, Grants.
 func (c *Cluster) Start(ask string, now time.Time) error {
 	row, ok := c.askIDs[ask]
 	if !ok {
@@ -248,8 +248,8 @@ func (c *Cluster) dropAll(ask int32) {
 }
 
 // Cancel takes back the plans for an ask or a job: grants, and places of movers, are dropped; victims that have not
-// gone run on, and return to their budgets, unless another ask of the plan or a grant needs them: then they are its
-// victims. It returns the keys of those that run on, sorted.
+// gone run on, and return to their budgets, unless another ask of the plan or a grant needs them. It returns the keys
+// of those that run on, sorted.
 //
 // Use it only if victims can be told to run on; one that is Releasing goes on leaving. Else use [Cluster.Drop];
 // if one will not stop, [Cluster.Spare].

@@ -96,7 +96,7 @@ type Node struct {
 	Unschedulable bool   // takes only asks that require it
 	ReservedFor   string // the key of the ask it is kept for, or ""
 
-	// Penalty is what choosing the node costs: of plans that are alike otherwise, the smaller wins.
+	// Penalty decides between plans that are alike otherwise: the smaller wins.
 	Penalty int64
 	// Domains are what the node is in, the widest first: block, rack.
 	Domains []string
@@ -113,13 +113,12 @@ type Ask struct {
 	Queue        queue.ID // a leaf; of all members
 	Size         resources.Vector
 	Priority     int32
-	PendingSince time.Time // since when it waits; zero: for ever
-	LastAttempt  time.Time // of preemption; zero: never
-	// RequiredNode is the only node it can run on, or "". Laws 2, 4, 5 and 7, delays and disabled queues do
-	// not bind such an ask, and law 6 compares raw priorities. It is not for gangs. See DESIGN.md, Required
-	// nodes.
+	PendingSince time.Time // since when it waits; zero: longer than any delay
+	LastAttempt  time.Time // of preemption; zero: none yet
+	// RequiredNode is the only node it can run on, or "". Laws 2, 4, 5 and 7, delays and disabled queues do not bind
+	// such an ask, and law 6 compares raw priorities. It is not for gangs.
 	RequiredNode  string
-	MayNotPreempt bool // must not preempt others
+	MayNotPreempt bool // nobody may stop for it: Fits and Waits say whether it may run so
 	Class         int  // of asks that the filter treats alike; see Options.Filter
 
 	// Members of a gang are in the caller's order. Keys tell which run or hold a grant.
@@ -127,8 +126,7 @@ type Ask struct {
 	// MinMembers is how many members must run, running ones included; 0 is all. Nobody stops for
 	// members beyond that.
 	MinMembers int
-	// DomainDepth is the depth of the domain that members share, 1 for the widest; 0: none. See DESIGN.md,
-	// Domains.
+	// DomainDepth is the depth of the domain that members share, 1 for the widest; 0: none.
 	DomainDepth int
 
 	// What it will be as a task; see [Task]. For a gang only NonPreemptible counts, and Job is its Key.
@@ -202,7 +200,7 @@ func (a *Ask) asMember() Member {
 	}
 }
 
-// An Outcome is what was decided.
+// An Outcome is what was decided. Plan.Proof, Refusal.Proven and Enforcement.Proven say how surely.
 type Outcome uint8
 
 const (
@@ -221,7 +219,7 @@ var outcomeWords = word.Table{Of: "victims.Outcome", Words: []string{Fits: "fits
 // String returns the stable word: fits, waits, plan or refused.
 func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
 
-// A Decision is the answer to an ask, or about a queue over its max. Reuse it for its memory.
+// A Decision is the answer to an ask, or about a queue over its max.
 type Decision struct {
 	Outcome Outcome
 	Plan    Plan    // of a refusal only Ask, Path, Steps and At
@@ -229,8 +227,7 @@ type Decision struct {
 	// SharedBy are the asks that share the plan, as members of its Ask, in their order. Each has a grant of
 	// its own.
 	SharedBy []Ask
-	// Enforcement is from quota.Enforcer: how far a queue comes within its max. Plan.Ask then has only the
-	// queue, and Plan.Cost no ranks, excess and node.
+	// Enforcement is from quota.Enforcer. Plan.Ask then has only the queue, and Plan.Cost no ranks, excess and node.
 	Enforcement Enforcement
 
 	side             // for planners of other packages
@@ -267,8 +264,7 @@ type Place struct {
 	Extra    bool // beyond the minimum, and placed without victims
 }
 
-// A Move is a task that stops on a node and starts again on another, where it has a grant. Members of a gang
-// move together.
+// A Move is a task that stops on a node and starts again on another, where it has a grant.
 type Move struct {
 	Task     TaskID
 	Key      string
@@ -393,21 +389,20 @@ type Victim struct {
 //   - non-preemptible: no job may take it.
 //   - priority: its effective priority is too high (law 6).
 //   - refused: it would not stop; see [Cluster.Spare].
-//   - exempt: the caller exempts it.
+//   - exempt: Options.Exempt or its queue's MinRuntime spares it.
 //   - gang: its job needs it, and cannot stop as a whole.
 //   - not-helping: it reduces no open need.
 //   - budget: a hard budget has too little left for it, or its job.
-//   - guarantee: it, or its job, would take a queue below its guarantee (law 2). For a job without a plan it
-//     also counts tasks that cannot go together.
-//   - overshoot: it is larger than what is still to be freed, and the quota is to be exact.
+//   - guarantee: it, or its job, would take a queue below its guarantee (law 2).
+//   - overshoot: it is larger than what is still to be freed; see Options.NeverOvershoot.
 //   - enforced: its queue is being enforced.
-//   - granted: it is an ask that was granted a place.
+//   - granted: it is a grant.
 type Count struct {
 	Rule  string
 	Tasks int
 }
 
-// Two reasons that a caller has to tell from others; see [Refusal].
+// Two reasons that a caller has to tell from others: the ask holds a grant already; there is a bug. See [Refusal].
 const (
 	InFlight = "in-flight"
 	Unlawful = "unlawful"
@@ -441,12 +436,11 @@ type Refusal struct {
 	// Queue and Type of over-max, over-guarantee or headroom-inside.
 	Queue queue.ID
 	Type  int
-	// ProtectedBy is, of over-guarantee, who is not under its guarantee. Of the count "guarantee", after
-	// [Decision.Count], it is the first queue in tree order, and its first type, that by itself keeps a task or its
-	// job; for a gang also one that cannot give all of its own.
+	// ProtectedBy is, of over-guarantee, who is not under its guarantee; of the count "guarantee", after
+	// [Decision.Count], the first queue in tree order, and its first type, that by itself keeps a task or its job.
 	ProtectedBy Protector
-	// Counts has the rules that protected tasks, in order, Candidates the tasks that none did. They and Filtered
-	// need a search, and [Decision.Count].
+	// Counts has the rules that protected tasks, in order, Candidates the tasks that none did. They need
+	// [Decision.Count], as do Filtered, ShortBudgets, Closest, Lacks, Placeable and Domain.
 	Counts     []Count
 	Candidates int
 	// Filtered is the number of nodes that the filter refused, to a job for every member.
@@ -464,16 +458,14 @@ type Refusal struct {
 	ShortBudgets []string
 	// WaitsFor has the keys of tasks that a lone ask in flight waits for, sorted.
 	WaitsFor []string
-	// Closest lacks the least for a lone ask without its candidates, by dominant share of the cluster, then node
-	// order. It, Lacks and ShortBudgets need [Decision.Count].
+	// Closest lacks the least for a lone ask without its candidates, by dominant share of the cluster, then node order.
 	Closest NodeID
 	// Lacks is what Closest lacks; of a gang what its members without room in Domain ask for.
 	Lacks resources.Vector
 
 	// Breaches keep a gang out, of quota-min or quota-max, the leaf's first.
 	Breaches []Breach
-	// Placeable of the Wanted members have a plan, and one more would not. It and the domain need
-	// [Decision.Count].
+	// Placeable of the Wanted members have a plan, and one more would not.
 	Placeable, Wanted int
 	// Domain is the one with room for the most members without all candidates, the largest first; ties by node
 	// order.

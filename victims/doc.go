@@ -20,8 +20,8 @@
 //
 // Then stop the victims, call [Cluster.RemoveTask] as each goes, and [Cluster.Start] the ask.
 //
-// [Planner.Explain] says what every queue, node and task was to a decision. An [Auditor] judges decisions of
-// any planner. A [WhatIf] serves a scheduler that searches nodes by itself.
+// [Decision.Describe] says why in words, [Planner.Explain] what every queue, node and task was to a decision. An
+// [Auditor] judges decisions of any planner. A [WhatIf] serves a scheduler that searches nodes by itself.
 //
 // # Options
 //
@@ -37,8 +37,8 @@
 //
 // # Laws and cost
 //
-// Every plan keeps the seven laws (DESIGN.md, The seven laws). No victim can be given back. It has the least [Cost]
-// of all nodes and sets of victims; [Plan.Proof] says how much of that is certain.
+// Every plan keeps the seven laws of the manual. No victim can be given back. It has the least [Cost] of all nodes and
+// sets of victims; Plan.Proof says how much of that is certain, Refusal.Proven whether there is no plan at all.
 //
 // # Complexity and memory
 //

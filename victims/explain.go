@@ -24,14 +24,14 @@ type Explanation struct {
 	Queues   []QueueFinding // in tree order
 	Nodes    []NodeFinding  // in node order
 	Tasks    []TaskFinding  // by key; without grants
-	// Relaxations has, for a refusal, every single rule without which it would not be one: in the order of
-	// DESIGN.md, Explanations and audits, then queues, nodes or keys. It is empty for an ask that holds a
-	// grant. Of a gang fewer rules are tried; see jobs.Planner.Explain.
+	// Relaxations has, for a refusal, every single rule without which it would not be one, in a fixed order (DESIGN.md,
+	// Explanations and audits). It is empty for an ask that holds a grant. Of a gang fewer rules are tried; see
+	// jobs.Planner.Explain.
 	Relaxations []Relaxation
 	// CutShort: its steps ended, or Stop said so, before all rules were tried, or all members explained.
 	CutShort bool
-	// Members has, of a refused gang, those without a place, the alike together. It has no Queues, Nodes and
-	// Tasks: see those of its members.
+	// Members explains those of a refused gang without a place, the alike together. Queues, Nodes and Tasks are empty
+	// then.
 	Members []MemberFinding
 
 	explanationSide
@@ -84,8 +84,8 @@ type MemberFinding struct {
 
 // Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which single
 // rule, relaxed, would give a place. It looks at every task and node, searches close nodes within the Steps of one
-// decision, and decides a refusal again for every rule that may matter, as long as together these have taken fewer
-// than Steps; if that is not set, than 9 times those of the decision, or what one may take by default, if that is more.
+// decision, and decides a refusal again for every rule that may matter, within Steps in all. By default that is 9 times
+// what the decision took, or what one may take if that is more.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err
@@ -444,7 +444,7 @@ func (t table) writeTo(b *strings.Builder) {
 	}
 }
 
-// Describe writes tables of queues, nodes, tasks and Relaxations, for people. Nodes must be there still.
+// Describe writes tables of queues, nodes, tasks and Relaxations, for people.
 func (e *Explanation) Describe(c *Cluster) string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and
 	// tasks who.

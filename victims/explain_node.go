@@ -41,9 +41,8 @@ type NodeFinding struct {
 	// Short is what the node lacks once what is leaving has gone, or now for a granted place; Lacks, without
 	// all its candidates.
 	Short, Lacks resources.Vector
-	// Cost is that of its cheapest plan, for the verdicts chosen, costlier, withheld, and predicate with
-	// victims; of a costlier one a lower bound if that was enough to tell. Of more than 64 nodes only the
-	// closest 16 are searched.
+	// Cost is that of its cheapest plan, if it has one; of a costlier one perhaps a lower bound. Of more than 64 nodes
+	// only the closest 16 are searched.
 	Cost Cost
 
 	byBound bool // every plan for the node costs more than the decided one; Cost is a lower bound

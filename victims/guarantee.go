@@ -253,9 +253,8 @@ func (w *WhatIf) TakeBack(id TaskID) bool {
 // MayFit reports whether every queue above the ask has headroom once the set and what is leaving have gone.
 func (w *WhatIf) MayFit() bool { return w.isOpen() && w.lacks == 0 }
 
-// Lawful reports whether the ask may preempt, and the set keeps all laws that depend on no node. Parts of a
-// lawful set are lawful, unless they split a job that goes whole. For headroom-inside there are lawful sets,
-// but none makes headroom.
+// Lawful reports whether the ask may preempt, and the set keeps all laws that depend on no node. Parts of a lawful set
+// are lawful, unless they split a job that goes whole.
 func (w *WhatIf) Lawful() bool {
 	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0) && !w.beyondCap()
 }

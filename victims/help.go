@@ -224,8 +224,7 @@ func (m *noted) copyFrom(from *noted) {
 // MayHaveChanged reports whether the answer may be another one now: the time has come, or enough has changed for the
 // amounts of the ask. It sees changes of the cluster alone: not of functions, the ask, its members or options.
 //
-// It compares amounts: what is free and may go on nodes that have changed, and on others if a queue has more to
-// give. The cost is linear in nodes and queues, and in the tasks of nodes that it looks into.
+// The cost is linear in nodes and queues, at worst in tasks.
 func (h *Help) MayHaveChanged(c *Cluster, now time.Time) bool {
 	m := &h.noted
 	switch {

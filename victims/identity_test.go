@@ -182,7 +182,7 @@ func TestMisuse(t *testing.T) {
 	for name, call := range map[string]func(id NodeID){
 		"Node": func(id NodeID) { c.Node(id) }, "NodeView": func(id NodeID) { c.NodeView(id) },
 		"NodeName": func(id NodeID) { c.NodeName(id) },
-		"TasksOn": func(id NodeID) { c.TasksOn(id) }, "Free": func(id NodeID) { c.Free(nil, id) },
+		"TasksOn":  func(id NodeID) { c.TasksOn(id) }, "Free": func(id NodeID) { c.Free(nil, id) },
 		"ComingFree": func(id NodeID) { c.ComingFree(nil, id) },
 	} {
 		t.Run(name, func(t *testing.T) {

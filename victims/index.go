@@ -368,8 +368,8 @@ func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
 	return dst
 }
 
-// UnknownNodes yields, sorted, nodes that tasks are on and the cluster lacks: perhaps misspelt. Their tasks
-// count in queues. It allocates if there are any.
+// UnknownNodes yields, sorted, nodes that tasks are on and the cluster lacks: perhaps misspelt. Their tasks count in
+// queues.
 func (x *nodeTable) UnknownNodes() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var names []string

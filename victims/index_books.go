@@ -268,11 +268,9 @@ func (x *askBook) copyFrom(y *askBook) {
 	x.waitOf = reuse(x.waitOf, y.waitOf)
 }
 
-// A Budget says how many tasks that name it may still be stopped, like a PodDisruptionBudget. See DESIGN.md,
-// Budgets.
+// A Budget says how many tasks that name it may still be stopped, like a PodDisruptionBudget.
 type Budget struct {
-	// Left is how many tasks may still be stopped; below 0 counts as 0. Applied plans take their victims off; set it
-	// anew as others take their place.
+	// Left counts as 0 if it is below. Applied plans take their victims off; set it anew as others take their place.
 	Left int64
 	// A hard budget is never overrun. The overrun of a soft one is part of the [Cost].
 	Hard bool

@@ -29,15 +29,14 @@ type Options struct {
 	// WithinQueue, unless queues say it, lets lower tasks of the own queue or branch make room if there is no other
 	// plan: [queue.Met] or [queue.Branch]. With ByPriority they always may, and it says what law 2 means.
 	WithinQueue queue.WithinQueue
-	// Scarce are the types whose guarantees count for asks and gangs: by [queue.Scarce], anew if demand
-	// changes. nil: all. The empty mask: none, so law 4 entitles nobody. An unknown type wraps
-	// [queue.ErrConfig].
+	// Scarce are the types whose guarantees count for asks and gangs: by [queue.Scarce], anew if demand changes. nil:
+	// all. The empty mask: none, so law 4 entitles nobody.
 	Scarce *resources.Mask
 	// StrictPriority spares tasks of equal effective priority, as Kubernetes does.
 	StrictPriority bool
 	// ByPriority lets gangs take from strictly lower priority, also in their own queue (by raw priority): guarantees
 	// only protect; delays and intervals do not count. False: with the other members placed, the largest last, the
-	// queue must still be under its guarantee, type by type (law 4). See DESIGN.md, Jobs: laws.
+	// queue must still be under its guarantee, type by type (law 4).
 	ByPriority bool
 	// VictimsOnNode keeps victims to the nodes of the plan, but for members of their jobs, also if a max is short.
 	VictimsOnNode bool
@@ -53,14 +52,13 @@ type Options struct {
 	// decision: give asks that it tells apart a Class each. Tasks on refused nodes may make headroom. nil: every
 	// node.
 	Filter func(q *Question) bool
-	// Exempt spares a task until an instant; zero: for ever. An end not after now is over, and must not come
-	// back.
+	// Exempt spares a task until an instant; zero: it never ends. An end not after now is over, and must not come back.
 	Exempt func(q *Question) (until time.Time, exempt bool)
 	// Blockers appends to dst the tasks on a node that must go whatever the amounts. Every law holds for them.
 	// One that leaves is waited for; a grant rules the node out.
 	Blockers func(dst []TaskID, q *Question) []TaskID
-	// Predicate may refuse a node, given victims and members before. If it accepts victims it must accept more. A
-	// lone ask asks at most twice per node and once per victim given back or exchanged, the best plan first.
+	// Predicate may refuse a node, given victims and members before. If it accepts victims it must accept more. A lone
+	// ask asks for the best plans first, at most twice per node and once per victim that changes.
 	Predicate func(q *Question) bool
 
 	// Admit holds decisions of package jobs to other quotas. It is asked at each queue from the leaf up, about
@@ -68,9 +66,9 @@ type Options struct {
 	// free, in wanted types, and returns it; refused if no victim can help.
 	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
 
-	// Moves lets Movable tasks start again on another node, if that is cheaper or the only way. Guarantees and
-	// opting out do not keep a task from it; all else does, priorities also in the own queue, of equals too. Package
-	// jobs does it, for one ask at a time; others refuse it. See DESIGN.md, Moves.
+	// Moves lets Movable tasks start again on another node, if that is cheaper or the only way. Guarantees and opting
+	// out do not keep a task from it; all else does. Package jobs does it, for one ask at a time; others refuse it. See
+	// DESIGN.md, Moves.
 	Moves Moves
 	// MaxMoved refuses plans that move more than so many times what is asked for, in an asked type; 0: no
 	// bound.
@@ -83,11 +81,9 @@ type Options struct {
 	// below give nothing.
 	Enforced func(queue.ID) bool
 
-	// Steps bounds the searches of a call; a million take a few milliseconds. More may be taken to find a
-	// first plan, or to avoid opted-out victims. 0 means 8 for each task and type, of at most 8 types beyond
-	// 10,000,000, and at least 3,000,000: from there on twice as many never give a dearer answer. For a gang 0
-	// is 3 times what its members take in turn, at least some 50 ms, or the default for each member (DESIGN.md,
-	// Jobs: plans). With Moves it is 10 times what the decision takes without, at least the default more.
+	// Steps bounds the searches of a call; a million take a few milliseconds. More may be taken to find a first plan,
+	// or to avoid opted-out victims. 0 grows with the cluster: 8 for each task and type or fewer, at least 3,000,000;
+	// for gangs and Moves a multiple (DESIGN.md, Jobs: plans).
 	Steps int64
 	// Stop ends a decision early once it returns true, as it must from then on. It is asked every 1,000 steps
 	// or so. The answer is lawful and unproven.
@@ -210,7 +206,7 @@ type Question struct {
 	Node NodeID // of Filter, Blockers and Predicate
 	Task TaskID // of Exempt
 
-	// Until is for Filter to set if time alone may end its refusal; zero: never.
+	// Until is for Filter to set, if its refusal ends by time: when; zero: it never ends.
 	Until time.Time
 
 	// Of Predicate: the members placed before, in order, the victims of the whole plan, in any order, and
@@ -270,9 +266,6 @@ func defaultSteps(c *Cluster) int64 {
 //
 // An ask that holds a grant is judged on its node, without that and later grants there. It fits if it can start
 // by [Cluster.Start], or by [Cluster.AddTask] if its size has changed. Else it is refused, [InFlight].
-//
-// The cost is linear in nodes for an ask that fits, else in queues and nodes, and in tasks if sums do not tell;
-// the search follows.
 func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
 	err := p.answer(dst, ask, now)
 	if err == nil && p.Observe != nil {

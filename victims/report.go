@@ -145,8 +145,7 @@ type refusalReport struct {
 	Steps       int64             `json:"steps"`
 }
 
-// Report returns a decision for encoding/json, with stable fields and words. The cluster is as for
-// [Decision.Describe].
+// Report returns a decision for encoding/json, with stable fields and words.
 func (d *Decision) Report(c *Cluster) any {
 	if d.enforces() {
 		return d.reportEnforcement(c)

@@ -77,8 +77,8 @@ type Intent struct {
 //	quota.scheduling.koordinator.sh/can-preempt  true or false: whether it may preempt, unless its policy is Never
 //	pod-group.scheduling.sigs.k8s.io             the job that it is a member of
 //
-// Other values and unknown policies are errors, those of one pod joined. Pods of a job must mean the same, else
-// the error names two. With an error the Intent is zero.
+// Other values and unknown policies are errors, those of one pod joined. Pods of a job must mean the same, else the
+// error names two.
 func (o Options) Read(pods ...Pod) (Intent, error) {
 	if len(pods) == 0 {
 		pods = []Pod{{}}

@@ -31,8 +31,7 @@ type ElasticQuota struct {
 //	used-max:            U + rem <= max, for non-preemptible jobs
 //	preemptible-max:     min(min, NR) + P + rem <= max, for others
 //
-// Breaches have the withheld min(min, NR) and, as used, N, U or P. They come by formula, then type; none is for
-// the max beside one for the min.
+// Breaches have the withheld min(min, NR) and, as used, N, U or P. They come by formula, then type.
 func (q *ElasticQuota) Admit(dst resources.Vector, a *victims.Admission) (lacks resources.Vector, refused bool) {
 	dst = dst[:0]
 	if q == nil {

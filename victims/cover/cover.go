@@ -55,8 +55,8 @@ const defaultSteps = 3_000_000
 // A Solver solves problems. The zero value is ready; its memory is reused. It serves one
 // goroutine at a time.
 type Solver struct {
-	// Steps bounds each call, which is exponential at worst; 0 is 3,000,000, some ten
-	// milliseconds. Once they are spent the call ends with the best set that it has.
+	// Steps bounds each call, which is exponential at worst; 0 is 3,000,000, some ten milliseconds. Then it ends with
+	// the best set that it has.
 	Steps int
 
 	worker    units.Worker
@@ -84,10 +84,8 @@ func (s *Solver) Solve(dst *Selection, p *Problem) bool {
 	return s.best.Found
 }
 
-// Fit sets dst to the cheapest set of all groups, which are nodes as a rule, and returns its
-// group; ties go to the first. Units of all groups have as many levels and as many maxima. It
-// panics as Solve does. A group that a bound on its cost rules out takes time linear in its
-// units.
+// Fit sets dst to the cheapest set of all groups, which are nodes as a rule, and returns its group; ties go to the
+// first. Units of all groups have as many levels and as many maxima. It panics as Solve does.
 func (s *Solver) Fit(dst *Selection, groups []Problem) (group int, ok bool) {
 	s.begin()
 	levels := levelsOfAll(groups)

@@ -20,9 +20,8 @@ import (
 // Test asks each function of the planner's options about its cluster and some asks, twice and in another order.
 // Errors, joined, name the contract and what breaks it:
 //
-//   - Filter and Blockers answer the same when asked again, also in another order, and keep no memory. Blockers
-//     appends tasks of the node.
-//   - Exempt keeps to the end that it names, and a task that was not exempt is not exempt later.
+//   - Filter and Blockers answer the same when asked again, and keep no memory. Blockers appends tasks of the node.
+//   - Exempt keeps to the end that it names, and does not begin later.
 //   - Predicate refuses every part of the victims that it refuses, in any order.
 //   - Compare is a strict weak order, in which victims never cost less than some of them.
 //   - None changes what it is given.

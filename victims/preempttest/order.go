@@ -10,9 +10,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestOrder tests a CompareTasks of package quota: a strict weak order, which is 0 for equal tasks, opposite the
-// other way round, and transitive, ties included. Give it few tasks that differ in much: equal ones, extreme
-// ones, ones that differ in one field. The cost is O(n²).
+// TestOrder tests that a CompareTasks of package quota is a strict weak order, which is 0 for equal tasks. Give it few
+// tasks that differ in much: equal ones, extreme ones, ones that differ in one field. The cost is O(n²).
 func TestOrder(order func(a, b *victims.Task) int, tasks []victims.Task) error {
 	c := comparison[victims.Task]{
 		what: "order", compare: order, inputs: tasks, clone: cloneTask,

@@ -21,7 +21,7 @@ type Scene struct {
 	Name string // of the document; "" is "snapshot"
 	Note string // for people
 
-	// Planner has the cluster and the options, Moves too. Its functions are asked.
+	// Planner has the cluster and the options, Moves too.
 	Planner *victims.Planner
 	Now     time.Time
 	Asks    []victims.Ask // each is decided on the cluster as it is
@@ -40,14 +40,12 @@ type Scene struct {
 	Ends func(victims.TaskID) (end time.Time, known bool)
 }
 
-// Take writes a scene as a document, with equal bytes for equal scenes, and returns what it cannot say, a line
-// each. Each line begins with what it is about: compare, predicate, steps, interval, exempt, closed, usage,
-// pending, job, required-node, minimum, own-leaf, enforced, admit, waiting or move.
+// Take writes a scene as a document, with equal bytes for equal scenes, and returns what it cannot say, a line each.
+// Each line begins with a word for what it is about.
 //
 // Errors are names that JSON cannot hold (not valid UTF-8), and asks or instants that no document can have. It panics
-// without a planner or cluster, or if clusters differ. Per ask and job it calls Filter and Blockers for each
-// node, and Exempt for each task; Filter per class of those who may move, and Blockers per task of them, for
-// each node, too.
+// without a planner or cluster, or if clusters differ. Per ask and job it calls Filter and Blockers for each node, and
+// Exempt for each task; for those who may move Filter and Blockers, too.
 func Take(s *Scene) (text []byte, unsaid []string, err error) {
 	if s.Planner == nil || s.Planner.Cluster == nil {
 		panic("snapshot: Take without a planner that has a cluster")
