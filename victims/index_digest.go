@@ -33,7 +33,7 @@ import (
 // decisions few nodes change. See settle.
 type digest struct {
 	digestRows
-	sorted []sortedTask // scratch of refresh
+	dealt [][]dealtTask // by lane; scratch of refresh
 	// By node, a number that tells its digest from all that it had before, and the
 	// largest one given so far: what is derived from a digest can be kept with it.
 	made  []uint64
@@ -124,42 +124,75 @@ func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
 	// Whoever kept something of the digest before sees by this that it is void.
 	g.stamp++
 	g.made[n] = g.stamp
-	g.sorted = g.sorted[:0]
+	g.dealt = g.dealt[:0]
+	count := 0
 	for _, id := range tasks {
 		if r := &x.tasks[id]; r.evictable() {
-			g.sorted = append(g.sorted, sortedTask{x.newest(id), id})
+			count++
+			g.deal(id, x)
 			gauge.jobs = gauge.jobs || r.job != 0
 			gauge.budgets = gauge.budgets || x.budgetSet.at(int(id)) != 0
 		}
 	}
-	slices.SortFunc(g.sorted, x.compareDigested)
-	count := len(g.sorted)
-	d.ids, d.times, d.leaves = resized(d.ids, count), resized(d.times, count), resized(d.leaves, count)
-	d.lanes, d.sizes = d.lanes[:0], d.sizes[:0]
-	for i, t := range g.sorted {
-		r := &x.tasks[t.id]
-		if i == 0 || x.compareLanes(d.ids[i-1], t.id) != 0 {
-			d.lanes = append(d.lanes, lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags})
-			d.sizes = append(d.sizes, x.size(t.id)...)
+	g.sortLanes(x)
+	d.ids, d.times, d.leaves = slices.Grow(d.ids[:0], count), slices.Grow(d.times[:0], count), slices.Grow(d.leaves[:0], count)
+	d.lanes, d.sizes = slices.Grow(d.lanes[:0], len(g.dealt)), slices.Grow(d.sizes[:0], len(g.dealt)*x.types)
+	for _, dealt := range g.dealt {
+		first, r := int32(len(d.ids)), &x.tasks[dealt[0].id]
+		for _, t := range dealt {
+			d.ids, d.times, d.leaves = append(d.ids, t.id), append(d.times, t.newest), append(d.leaves, x.tasks[t.id].leaf)
 		}
-		d.lanes[len(d.lanes)-1].end = int32(i + 1)
-		d.ids[i], d.times[i], d.leaves[i] = t.id, t.newest, r.leaf
+		d.lanes = append(d.lanes, lane{first, int32(len(d.ids)), r.priority, r.flags & costFlags})
+		d.sizes = append(d.sizes, x.size(dealt[0].id)...)
 	}
 	g.sumUp(n, x.types)
 }
 
-// A sortedTask is a task of a node with the instant from which its work is lost.
-type sortedTask struct {
+// A dealtTask is a task of a node with the instant from which its work is lost.
+type dealtTask struct {
 	newest int64
 	id     TaskID
 }
 
-// compareDigested orders tasks of a node: lane by lane, and in a lane those first that lose the least work, then
-// by key.
-func (x *taskTable) compareDigested(a, b sortedTask) int {
-	if c := x.compareLanes(a.id, b.id); c != 0 {
-		return c
+// mostDealt is up to how many lanes tasks are dealt out.
+const mostDealt = 16
+
+// deal adds a task to its lane. Nodes mostly run tasks of few kinds: to look for the lane
+// takes fewer comparisons than to sort tasks one by one. If there are many lanes already,
+// each further task begins one, and sortLanes joins them.
+func (g *digest) deal(id TaskID, x *taskTable) {
+	at := len(g.dealt)
+	if at <= mostDealt {
+		for at = 0; at < len(g.dealt) && x.compareLanes(g.dealt[at][0].id, id) != 0; at++ {
+		}
 	}
+	if at == len(g.dealt) {
+		g.dealt = rows.Next(g.dealt)
+		g.dealt[at] = g.dealt[at][:0]
+	}
+	g.dealt[at] = append(g.dealt[at], dealtTask{x.newest(id), id})
+}
+
+// sortLanes sorts lanes, joins those that are one, and sorts the tasks of each.
+func (g *digest) sortLanes(x *taskTable) {
+	slices.SortFunc(g.dealt, func(a, b []dealtTask) int { return x.compareLanes(a[0].id, b[0].id) })
+	lanes := 0
+	for i, dealt := range g.dealt {
+		if last := lanes - 1; i > 0 && x.compareLanes(g.dealt[last][0].id, dealt[0].id) == 0 {
+			g.dealt[last] = append(g.dealt[last], dealt...)
+			continue
+		}
+		g.dealt[lanes], g.dealt[i] = dealt, g.dealt[lanes] // its memory stays
+		lanes++
+	}
+	g.dealt = g.dealt[:lanes]
+	for _, dealt := range g.dealt {
+		slices.SortFunc(dealt, x.compareInLane)
+	}
+}
+
+// compareInLane orders tasks of a lane: those first that lose the least work, then by key.
+func (x *taskTable) compareInLane(a, b dealtTask) int {
 	if a.newest != b.newest {
 		return cmp.Compare(b.newest, a.newest)
 	}

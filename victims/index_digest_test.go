@@ -3,6 +3,7 @@
 package victims
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -50,7 +51,7 @@ func TestDigest_IsSorted(t *testing.T) {
 func compareDigest(t *rapid.T, c *Cluster, n NodeID) {
 	want := slices.Clone(c.nodes[n].tasks)
 	slices.SortFunc(want, func(a, b TaskID) int {
-		return c.compareDigested(sortedTask{c.newest(a), a}, sortedTask{c.newest(b), b})
+		return cmp.Or(c.compareLanes(a, b), c.compareInLane(dealtTask{c.newest(a), a}, dealtTask{c.newest(b), b}))
 	})
 	d := &c.digest.nodes[n]
 	require.Equal(t, want, append([]TaskID{}, d.ids...))
