@@ -3,6 +3,8 @@
 package victims
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
@@ -136,20 +139,82 @@ func (d *decision) prepareFindings(s stage) {
 
 // findTasks says of each task which rule keeps it, and counts those of each queue.
 func (d *decision) findTasks(e *Explanation) {
+	keyed := d.scratch.keyed[:0]
 	d.eachRule(func(id TaskID, rule rulebook.Rule) {
-		r := &d.c.tasks[id]
-		e.Tasks = append(e.Tasks, TaskFinding{task: id, Key: r.key, Rule: rule.String(), queue: r.leaf, node: r.node})
-		f := &e.Queues[r.leaf]
+		keyed = append(keyed, keyedTask{id: id, rule: rule})
+		f := &e.Queues[d.c.tasks[id].leaf]
 		if f.Tasks++; rule == 0 {
 			f.Candidates++
 		}
 	})
-	slices.SortFunc(e.Tasks, func(a, b TaskFinding) int { return strings.Compare(a.Key, b.Key) })
+	d.scratch.keyed = keyed
+	d.sortByKey(keyed)
+	for _, k := range keyed {
+		r := &d.c.tasks[k.id]
+		e.Tasks = append(e.Tasks, TaskFinding{task: k.id, Key: r.key, Rule: k.rule.String(), queue: r.leaf, node: r.node})
+	}
 	for _, v := range e.Decision.Plan.Victims {
 		at, _ := slices.BinarySearchFunc(e.Tasks, v.Key, func(t TaskFinding, key string) int {
 			return strings.Compare(t.Key, key)
 		})
 		e.Tasks[at].Victim = true
+	}
+}
+
+// A keyedTask is a task with the first bytes of its key after those that all keys begin with, as a number.
+type keyedTask struct {
+	start uint64
+	id    TaskID
+	rule  rulebook.Rule
+}
+
+// sortByKey sorts tasks by key. To sort findings, which are larger, by comparing keys takes half the time
+// of an explanation.
+func (d *decision) sortByKey(list []keyedTask) {
+	first, alike := "", 0 // all keys begin with so many bytes of the first
+	for i := range list {
+		key := d.c.tasks[list[i].id].key
+		if i == 0 {
+			first, alike = key, len(key)
+		}
+		for !strings.HasPrefix(key, first[:alike]) {
+			alike--
+		}
+	}
+	for i := range list {
+		var start [8]byte
+		copy(start[:], d.c.tasks[list[i].id].key[alike:])
+		list[i].start = binary.BigEndian.Uint64(start[:])
+	}
+	d.scratch.unkeyed = rows.Zeros(d.scratch.unkeyed, len(list))
+	sortByStart(list, d.scratch.unkeyed)
+	// Mostly that was all: a sort of what is sorted is one look at each.
+	slices.SortFunc(list, func(a, b keyedTask) int {
+		if a.start != b.start {
+			return cmp.Compare(a.start, b.start)
+		}
+		return strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key)
+	})
+}
+
+// sortByStart sorts tasks by start, byte after byte, the last one first: those of equal bytes stay in the
+// order that they have.
+func sortByStart(list, spare []keyedTask) {
+	for shift := 0; shift < 64; shift += 8 {
+		var next [1 << 8]int // by value of the byte: how many, then where the next one goes
+		for i := range list {
+			next[byte(list[i].start>>shift)]++
+		}
+		at := 0
+		for v, n := range next {
+			next[v], at = at, at+n
+		}
+		for i := range list {
+			to := &next[byte(list[i].start>>shift)]
+			spare[*to] = list[i]
+			*to++
+		}
+		list, spare = spare, list // after eight bytes list is the first again
 	}
 }
 

@@ -375,6 +375,7 @@ type scratch struct {
 	stages                   [2]stage
 	taken, sorted            []TaskID
 	counts                   []int32 // see countTaken
+	keyed, unkeyed           []keyedTask
 	freed                    []int64 // by node and type, see eachRule
 	drawn                    []int64 // by row of budgets, see survey.draw
 	near                     []nearNode
