@@ -116,9 +116,10 @@ func (g *giving) state() {
 	}
 	d.settleRows(p, 0)
 	g.listUnits()
+	g.sortUnits()
 }
 
-// listUnits lists all units, the cheapest first.
+// listUnits lists all units, in the order of rows.
 func (g *giving) listUnits() {
 	g.units = g.units[:0]
 	for i := range g.problem.Rows {
@@ -126,6 +127,10 @@ func (g *giving) listUnits() {
 			g.units = append(g.units, unitRef{int32(i), int32(k)})
 		}
 	}
+}
+
+// sortUnits sorts units, the cheapest first.
+func (g *giving) sortUnits() {
 	slices.SortFunc(g.units, func(i, j unitRef) int {
 		a, b := &g.problem.Rows[i.row], &g.problem.Rows[j.row]
 		return cmp.Or(g.d.order.CompareLevels(&a.Levels, &b.Levels), g.work(i).Compare(g.work(j)), strings.Compare(g.key(i), g.key(j)))

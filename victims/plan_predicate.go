@@ -175,14 +175,14 @@ func (x *predicate) acceptsBestOf(n NodeID) bool {
 	return true
 }
 
-// candidates returns the candidates of a node, the cheapest first, as far as laws and budgets
-// let them go together. It reports whether those are all.
+// candidates returns the candidates of a node: if laws and budgets do not let all of them go
+// together, the cheapest as far as they do. It reports whether those are all.
 //
 // Candidates that make headroom on other nodes belong to all nodes. If they are
 // many, those count that make it at the least cost.
 func (x *predicate) candidates(n NodeID) (all []TaskID, complete bool) {
 	d, g := x.d, &x.d.giving
-	complete, all = true, x.all[:0]
+	complete = true
 	var only []TaskID
 	if d.Elsewhere() && d.solvePool() {
 		if complete = d.pool.tasks() <= fewElsewhere; !complete {
@@ -202,16 +202,26 @@ func (x *predicate) candidates(n NodeID) (all []TaskID, complete bool) {
 	}
 	d.search.Shown, d.search.Levels = shown, levels
 	g.listUnits()
-	x.room = append(x.room[:0], g.problem.Room...)
+	if !x.takeUnits() { // mostly it does
+		complete = false
+		g.sortUnits()
+		x.takeUnits()
+	}
+	return x.all, complete
+}
+
+// takeUnits takes units in turn, as far as limits let them go together, and reports whether it took all.
+func (x *predicate) takeUnits() (all bool) {
+	g := &x.d.giving
+	x.all, x.room, all = x.all[:0], append(x.room[:0], g.problem.Room...), true
 	for _, u := range g.units {
 		if x.takes(g.problem.Rows[u.row].Takes) {
-			all = append(all, d.unitTasks(u.row, u.unit)...)
+			x.all = append(x.all, x.d.unitTasks(u.row, u.unit)...)
 		} else {
-			complete = false
+			all = false
 		}
 	}
-	x.all = all
-	return all, complete
+	return all
 }
 
 // takes takes a unit if every limit is kept then, and reports whether it has.
