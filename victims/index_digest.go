@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -381,30 +382,47 @@ func (d *nodeDigest) copyFrom(e *nodeDigest) bool {
 // more and more nodes, and by their amounts each of those nodes would look like one on
 // which few victims are enough.
 //
-// What was found out of a node is kept as long as the same tasks are candidates.
+// What was found out of a node is kept from one decision to the next: a queue that asks again
+// and again looks through the same nodes each time, and few of them have changed. What a
+// decision finds does not depend on it.
 type lawful struct {
 	d      *decision
 	needed bool       // laws keep some tasks of the cluster
 	apps   bool       // the ask's application has tasks in leaves that give some
-	vetoes []bool     // by queue: the leaf gives nothing
+	laws   []leafLaw  // by queue
 	node   NodeID     // whose lanes are left, or noNode
 	left   digestRows // of that node
 	kept   keptLawful
 }
 
-// keptLawful has the sums that are kept.
+// A leafLaw is what keeps tasks of a leaf.
+type leafLaw struct {
+	veto    bool // it gives nothing
+	ceiling int64
+	rank    eligible.Lift
+}
+
+// keptLawful has the sums that are kept. They hold for one cluster as long as laws keep the same
+// tasks, and of a node as long as its digest is the same one.
 type keptLawful struct {
-	epoch uint64 // the number of times that candidates were others: what was found before is void
+	of    keptFor
+	epoch uint64 // the number of times that laws kept others: what was found before is void
 	at    []keptNode
 	rows  digestRows // without lanes, which few nodes need
 	types int
 }
 
+// A keptFor is whose tasks laws keep, besides those that they keep by leaf.
+type keptFor struct {
+	c   *Cluster
+	app int32 // the application, or -1
+}
+
 // A keptNode is what is kept of a node, and for what it holds.
 type keptNode struct {
-	epoch uint64
-	row   int32 // of the sums in rows, and one; 0 if it has none yet
-	known known
+	made, epoch uint64
+	row         int32 // of the sums in rows, and one; 0 if it has none yet
+	known       known
 }
 
 // A known says what was found out of the tasks of a node.
@@ -423,23 +441,33 @@ func (s *lawful) reset(d *decision) {
 		return // a trial of Explain: which laws hold is not known yet
 	}
 	e := &d.eligible
-	s.vetoes, s.needed = slices.Grow(s.vetoes[:0], len(e.Leaves)), !e.EvenRanks || e.OwnLeaf()
+	same := len(s.laws) == len(e.Leaves)
+	s.laws, s.needed = resized(s.laws, len(e.Leaves)), !e.EvenRanks || e.OwnLeaf()
 	for w := range e.Leaves {
-		s.vetoes = append(s.vetoes, e.Leaves[w].Veto != 0)
-		s.needed = s.needed || s.vetoes[w] && d.c.evictable[w] > 0
+		law := leafLaw{e.Leaves[w].Veto != 0, e.Leaves[w].Ceiling, e.Leaves[w].Rank}
+		same = same && law == s.laws[w]
+		s.laws[w] = law
+		s.needed = s.needed || law.veto && d.c.evictable[w] > 0
 	}
 	// An application is mostly in one leaf. If that gives nothing anyway, no row has
 	// to be read for its tasks.
 	if s.apps = e.hasApp; s.apps {
 		home := d.c.homes[e.app]
-		s.apps = home == noLeaf || !s.vetoes[home]
+		s.apps = home == noLeaf || !s.laws[home].veto
 	}
 	s.needed = s.needed || s.apps
 	if s.left.nodes == nil || len(s.left.all) != d.c.types {
 		s.left = digestRows{}
 		s.left.addNode(d.c.types)
 	}
-	s.kept.reset(d.c)
+	of := keptFor{c: d.c, app: -1}
+	if s.apps {
+		of.app = e.app
+	}
+	if s.kept.reset(d.c); !same || of != s.kept.of {
+		s.kept.of = of
+		s.kept.epoch++
+	}
 }
 
 // sums returns the rows and the number of the row that have the sums of a node. They have
@@ -525,36 +553,35 @@ func (s *lawful) letsAll(n NodeID, digest *nodeDigest) bool {
 		return false
 	}
 	// One look at each task, and nothing is copied: most nodes have none that are kept.
-	return !s.needed || !slices.ContainsFunc(digest.leaves, func(w queue.ID) bool { return s.vetoes[w] })
+	return !s.needed || !slices.ContainsFunc(digest.leaves, func(w queue.ID) bool { return s.laws[w].veto })
 }
 
 // keeps reports whether a law keeps task j of a digest, of some priority, whatever it
 // frees. It is Veto for tasks that are evictable.
 func (s *lawful) keeps(digest *nodeDigest, j, priority int32) bool {
-	w, e := digest.leaves[j], &s.d.eligible
-	return s.vetoes[w] || e.Leaves[w].Rank.Of(priority) > e.Leaves[w].Ceiling ||
-		s.apps && s.d.c.tasks[digest.ids[j]].app == e.app
+	law := &s.laws[digest.leaves[j]]
+	return law.veto || law.rank.Of(priority) > law.ceiling ||
+		s.apps && s.d.c.tasks[digest.ids[j]].app == s.d.eligible.app
 }
 
-// reset forgets what was found.
+// reset makes room for the nodes of a cluster.
 func (k *keptLawful) reset(c *Cluster) {
 	if k.types != c.types {
 		k.rows, k.at, k.types = digestRows{}, nil, c.types // rows of another width
 	}
-	k.epoch++
 	k.at = append(k.at, make([]keptNode, max(0, len(c.nodes)-len(k.at)))...)
 }
 
 // note notes what was found out of the tasks of a node.
 func (k *keptLawful) note(n NodeID, what known) *keptNode {
 	at := &k.at[n]
-	at.epoch, at.known = k.epoch, what
+	at.made, at.epoch, at.known = k.of.c.digest.made[n], k.epoch, what
 	return at
 }
 
 // find returns what was found out of the tasks of a node.
 func (k *keptLawful) find(n NodeID) known {
-	if at := &k.at[n]; at.epoch == k.epoch {
+	if at := &k.at[n]; at.epoch == k.epoch && at.made == k.of.c.digest.made[n] {
 		return at.known
 	}
 	return notKnown

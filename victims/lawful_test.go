@@ -51,6 +51,38 @@ func TestLawful(t *testing.T) {
 	}
 }
 
+// What laws let go for one ask in one cluster tells nothing of another application, or of another cluster.
+func TestLawful_IsOfApplicationAndCluster(t *testing.T) {
+	build := func(app string) *fixture {
+		f := newFixture(t, queue.Config{Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: slots(100)}}})
+		f.node("n0", 4)
+		f.node("n1", 8)
+		for i := range 4 {
+			f.task(fmt.Sprint("new", i), "a", "n0", 1, ago(time.Minute))
+			f.task(fmt.Sprint("old", i), "a", "n1", 1, ago(time.Hour))
+		}
+		f.node("n2", 2)
+		f.task("x", "a", "n2", 1, application("x"))
+		f.task("y", "a", "n2", 1, application("y"))
+		f.task("large", "a", "n1", 4, application(app))
+		return f
+	}
+	x, y := build("x"), build("y")
+	for _, further := range []struct {
+		f   *fixture
+		app string
+	}{{x, "y"}, {y, "x"}} {
+		var p victims.Planner
+		victimsOf := func(f *fixture, app string) []victims.Victim {
+			ask := f.ask("ask", "b", 4)
+			ask.Application = app
+			return f.decide(&p, ask).Plan.Victims
+		}
+		require.Len(t, victimsOf(x, "x"), 4, "the large one is of the ask's application")
+		require.Len(t, victimsOf(further.f, further.app), 1)
+	}
+}
+
 func application(app string) func(*victims.Task) {
 	return func(t *victims.Task) { t.Application = app }
 }
