@@ -41,27 +41,16 @@ func TestOracle_Features(t *testing.T) { eachFeature(t, agrees) }
 // eachFeature checks a property of worlds with one feature at a time, and then
 // with all. Gangs are in each of them.
 func eachFeature(t *testing.T, property func(*rapid.T, world.Features)) {
-	for _, test := range []struct {
-		name     string
-		features world.Features
-	}{
-		{"gangs", 0},
-		{"budgets", world.WithBudgets},
-		{"costs", world.WithCosts},
-		{"checkpoints", world.WithCheckpoints},
-		{"ranks", world.WithRanks},
-		{"labels", world.WithLabels},
-		{"domains", world.WithDomains},
-		{"own leaf", world.WithOwnLeaf},
-		{"min runtime", world.WithMinRuntime},
-		{"cap", world.WithCap},
-		{"budgets and domains", world.WithBudgets | world.WithDomains},
-		{"own leaf and budgets", world.WithOwnLeaf | world.WithBudgets},
-		{"everything", everything},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) { property(t, test.features) })
-		})
+	for _, f := range append(slices.Clip(world.Table),
+		world.Feature{Name: "gangs alone", Jobs: true},
+		world.Feature{Name: "budgets and domains", Jobs: true, With: world.WithBudgets | world.WithDomains},
+		world.Feature{Name: "own leaf and budgets", Jobs: true, With: world.WithOwnLeaf | world.WithBudgets},
+		world.Feature{Name: "everything", Jobs: true, With: everything}) {
+		if f.Jobs {
+			t.Run(f.Name, func(t *testing.T) {
+				rapid.Check(t, func(t *rapid.T) { property(t, f.With) })
+			})
+		}
 	}
 }
 
@@ -117,7 +106,7 @@ func TestOracle_Levels(t *testing.T) {
 }
 
 // everything is what jobs know of what worlds may have.
-const everything = world.EverythingOfJobs
+var everything = world.EverythingOfJobs
 
 func FuzzOracle_Features(f *testing.F) {
 	for _, seed := range world.FuzzSeeds() {

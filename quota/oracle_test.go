@@ -16,7 +16,7 @@ import (
 )
 
 // planned are the features of worlds whose rules the enforcer knows.
-const planned = world.WithGangs | world.WithBudgets | world.WithMinRuntime | world.WithRefusals
+var planned = world.Of(func(f *world.Feature) bool { return f.Quotas })
 
 // What an enforcer says holds to every law of package oracle, nobody can be
 // spared, and it falls short only where no lawful set is enough.

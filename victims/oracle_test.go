@@ -51,32 +51,14 @@ func comparedIn(t *rapid.T, cases *rapid.Generator[*world.Case]) {
 	}
 }
 
-// features are what worlds may have beside amounts, one by one and together.
-var features = []struct {
-	name string
-	with world.Features
-}{
-	{"Gangs", world.WithGangs},
-	{"Budgets", world.WithBudgets},
-	{"Costs", world.WithCosts | world.WithCheckpoints | world.WithRanks},
-	{"Labels", world.WithLabels},
-	{"Ports", world.WithPorts},
-	{"Grants", world.WithGrants},
-	{"OwnLeaf", world.WithOwnLeaf},
-	{"Nearby", world.WithNearby},
-	{"Cap", world.WithCap},
-	{"Cap and gangs", world.WithCap | world.WithGangs},
-	{"MinRuntime", world.WithMinRuntime},
-	{"Preemptions", world.WithPreemptions},
-	{"Everything", world.Everything},
-}
-
 // TestOracle_Features compares the planner with the oracle rule by rule, and
 // with all rules at once.
 func TestOracle_Features(t *testing.T) {
-	for _, f := range features {
-		t.Run(f.name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) { comparedOn(t, world.Small.With(f.with)) })
+	for _, f := range append(slices.Clip(world.Table),
+		world.Feature{Name: "cap and gangs", With: world.WithCap | world.WithGangs},
+		world.Feature{Name: "everything", With: world.Everything}) {
+		t.Run(f.Name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { comparedOn(t, world.Small.With(f.With)) })
 		})
 	}
 }

@@ -3,7 +3,6 @@
 package victims_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,10 +53,7 @@ func propertyPredicateTwin(t *rapid.T) {
 		require.NotNil(t, want)
 		require.Equal(t, want.Describe(s.cluster), stripped(&got).Describe(s.cluster), "%v", s.c)
 	}
-	later := planner.Exempt != nil || slices.ContainsFunc(s.c.World.Queues(), func(q world.Place) bool {
-		return q.Properties["preemption.min-runtime"] != ""
-	})
-	if got.Outcome == victims.Refused && !later { // else it is tried again for later
+	if got.Outcome == victims.Refused && !s.c.Later() { // else it is tried again for later
 		for n, k := range questions {
 			require.LessOrEqual(t, k, 2, "%s", s.cluster.NodeName(n))
 		}

@@ -27,11 +27,9 @@ func TestFeaturesMatter(t *testing.T) {
 	for seed := range cases {
 		c := generator.Example(seed)
 		with := oracle.Decide(c)
-		for name, spoil := range spoils {
-			less := *c
-			less.World.Tasks, less.World.Nodes = slices.Clone(c.World.Tasks), slices.Clone(c.World.Nodes)
-			if spoil(&less); said(oracle.Decide(&less)) != said(with) {
-				count[name]++
+		for _, f := range world.Table {
+			if f.Spoil != nil && said(oracle.Decide(without(&f, c))) != said(with) {
+				count["no "+f.Name]++
 			}
 		}
 		for rule := range with.Counts {
@@ -55,7 +53,7 @@ func TestFeaturesMatter(t *testing.T) {
 	}
 	for key, atLeast := range map[string]int{ // of a thousand
 		"no gangs": 20, "no budgets": 20, "no costs": 10, "no checkpoints": 20, "no ranks": 2, "no labels": 30,
-		"no ports": 30, "no own leaf": 20, "no cap": 2, "no other grants": 20,
+		"no ports": 30, "no own leaf": 20, "no cap": 2, "no grants": 20,
 		"stops jobs": 8, "overrun": 15, "own leaf": 20, "rule budget": 10, "rule guarantee": 10,
 		"filtered": 20, "waits for somebody": 15, "in-flight": 20,
 		"cause no-node": 50, "cause too-large": 30, "cause above-max": 10, oracle.Preempts: 200, oracle.Fits: 30,
@@ -64,38 +62,26 @@ func TestFeaturesMatter(t *testing.T) {
 	}
 }
 
-// floors have the features that are drawn behind all else, with what takes each out of a case. By
-// itself each decides in one of twenty cases at least; but those about asks that need a node or short
-// headroom, of which there are few.
-var floors = []struct {
-	feature world.Features
-	spoil   string
-	atLeast int // of a thousand
-}{
-	{world.WithNearby, "no nearby", 20},
-	{world.WithCap, "no cap", 50},
-	{world.WithMinRuntime, "no min runtime", 50},
-	{world.WithPreemptions, "no preemptions", 50},
-}
-
+// By itself each feature decides as often as its row says.
 func TestFeatures_Decide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it says something of the generator, from thousands of cases")
 	}
-	for _, f := range floors {
+	for _, f := range world.Table {
+		if f.Decides == 0 {
+			continue
+		}
 		const cases = 1000
 		decides := 0
-		generator := world.Cases(world.Small.With(f.feature))
+		generator := world.Cases(world.Small.With(f.With))
 		for seed := range cases {
 			c := generator.Example(seed)
-			less := *c
-			less.World.Tasks, less.World.Nodes = slices.Clone(c.World.Tasks), slices.Clone(c.World.Nodes)
-			if spoils[f.spoil](&less); said(oracle.Decide(&less)) != said(oracle.Decide(c)) {
+			if said(oracle.Decide(without(&f, c))) != said(oracle.Decide(c)) {
 				decides++
 			}
 		}
-		t.Logf("%5.1f %% %s", 100*float64(decides)/cases, f.spoil)
-		assert.GreaterOrEqual(t, decides*1000/cases, f.atLeast, "internal/judge/world/feature.go: %s", f.spoil)
+		t.Logf("%5.1f %% %s", 100*float64(decides)/cases, f.Name)
+		assert.GreaterOrEqual(t, decides*1000/cases, f.Decides, "internal/judge/world/feature.go: %s", f.Name)
 	}
 }
 
@@ -115,10 +101,8 @@ func TestFeaturesMatterTogether(t *testing.T) {
 			continue
 		}
 		matter := 0
-		for _, spoil := range spoils {
-			less := *c
-			less.World.Tasks, less.World.Nodes = slices.Clone(c.World.Tasks), slices.Clone(c.World.Nodes)
-			if spoil(&less); said(oracle.Decide(&less)) != said(with) {
+		for _, f := range world.Table {
+			if f.Spoil != nil && said(oracle.Decide(without(&f, c))) != said(with) {
 				matter++
 			}
 		}
@@ -141,29 +125,20 @@ func said(r oracle.Result) string {
 	return s
 }
 
-// spoils take a feature out of a case.
-var spoils = map[string]func(c *world.Case){
-	"no gangs":        func(c *world.Case) { c.Options.Minimums = nil },
-	"no own leaf":     func(c *world.Case) { c.SetOwnLeaf("") },
-	"no labels":       func(c *world.Case) { c.Ask.Selector = nil },
-	"no ports":        func(c *world.Case) { c.Ask.Ports = nil },
-	"no budgets":      func(c *world.Case) { c.World.Budgets = nil },
-	"no costs":        eachTask(func(t *world.Task) { t.Cost = 0 }),
-	"no checkpoints":  eachTask(func(t *world.Task) { t.Checkpoint = t.Scheduled }),
-	"no ranks":        func(c *world.Case) { forEach(c.World.Nodes, func(n *world.Node) { n.Rank = 0 }) },
-	"no nearby":       func(c *world.Case) { c.Options.VictimsOnNode, c.Options.TakeOwnApplication = false, false },
-	"no min runtime":  func(c *world.Case) { c.Options.Settled = true },
-	"no preemptions":  func(c *world.Case) { c.Options.Levels = nil },
-	"no cap":          func(c *world.Case) { c.Options.MaxVictims = 0 },
-	"no other grants": func(c *world.Case) { c.World.Grants = nil },
+// without returns a case without a feature.
+func without(f *world.Feature, c *world.Case) *world.Case {
+	less := *c
+	less.World.Tasks, less.World.Nodes = slices.Clone(c.World.Tasks), slices.Clone(c.World.Nodes)
+	f.Spoil(&less)
+	return &less
 }
 
-func eachTask(change func(*world.Task)) func(*world.Case) {
-	return func(c *world.Case) { forEach(c.World.Tasks, change) }
-}
-
-func forEach[T any](list []T, change func(*T)) {
-	for i := range list {
-		change(&list[i])
+// Each feature is one row of the table, in the order of their constants.
+func TestFeatures_Table(t *testing.T) {
+	for i, f := range world.Table {
+		assert.Equal(t, world.Features(1)<<i, f.With, "internal/judge/world/feature.go: %s", f.Name)
+		assert.False(t, f.Decides > 0 && f.Spoil == nil, f.Name)
 	}
+	assert.Equal(t, world.Everything, world.Of(func(*world.Feature) bool { return true }),
+		"internal/judge/world/feature.go: a feature has no row")
 }

@@ -12,8 +12,8 @@ import (
 // and instants. Tests turn them on rule by rule, or all at once.
 type Features uint
 
-// The features. Gangs are part of every world of a job; for those of an ask
-// they are drawn only if they are among its features.
+// The features, each a row of [Table]; Everything is all of them. Gangs are part of every world of a
+// job; for those of an ask they are drawn only if they are among its features.
 const (
 	WithGangs       Features = 1 << iota // jobs that go as a whole, over nodes and queues
 	WithBudgets                          // soft and hard ones, which tasks share
@@ -31,10 +31,72 @@ const (
 	WithPreemptions                      // for asks: tasks that were preempted before, and levels of which that is one
 	WithRefusals                         // for quotas: an instant, and tasks that would not stop until another
 
-	// Everything is all of them, and EverythingOfJobs what worlds of a job know.
-	Everything       = 1<<iota - 1
-	EverythingOfJobs = Everything &^ (WithGangs | WithPorts | WithGrants | WithNearby | WithPreemptions | WithRefusals)
+	Everything Features = 1<<iota - 1
 )
+
+// A Feature is a row of the table of features.
+type Feature struct {
+	Name string
+	With Features
+	// Jobs: worlds of a job have it if it is asked for. Quotas: the enforcer knows its rule.
+	Jobs, Quotas bool
+	// Spoil takes it out of a case; nil: nothing does.
+	Spoil func(c *Case)
+	// Decides is in how many of a thousand cases with this feature alone the answer is another without
+	// it, at least; 0: it is not measured. 50 are good, but of what few asks can meet.
+	Decides int
+}
+
+// Table has all features. Tests of planners walk it, one by one and all together.
+var Table = []Feature{
+	{Name: "gangs", With: WithGangs, Quotas: true, Spoil: func(c *Case) { c.Options.Minimums = nil }},
+	{Name: "budgets", With: WithBudgets, Jobs: true, Quotas: true, Spoil: func(c *Case) { c.World.Budgets = nil }},
+	{Name: "costs", With: WithCosts, Jobs: true, Spoil: eachTask(func(t *Task) { t.Cost = 0 })},
+	{Name: "checkpoints", With: WithCheckpoints, Jobs: true, Spoil: eachTask(func(t *Task) { t.Checkpoint = t.Scheduled })},
+	{Name: "ranks", With: WithRanks, Jobs: true, Spoil: func(c *Case) { forEach(c.World.Nodes, func(n *Node) { n.Rank = 0 }) }},
+	{Name: "labels", With: WithLabels, Jobs: true, Spoil: func(c *Case) { c.Ask.Selector = nil }},
+	{Name: "ports", With: WithPorts, Spoil: func(c *Case) { c.Ask.Ports = nil }},
+	{Name: "grants", With: WithGrants, Spoil: func(c *Case) { c.World.Grants = nil }},
+	{Name: "own leaf", With: WithOwnLeaf, Jobs: true, Spoil: func(c *Case) { c.SetOwnLeaf("") }},
+	{Name: "domains", With: WithDomains, Jobs: true},
+	{Name: "nearby", With: WithNearby, Decides: 20, Spoil: func(c *Case) {
+		c.Options.VictimsOnNode, c.Options.TakeOwnApplication = false, false
+	}},
+	{Name: "cap", With: WithCap, Jobs: true, Decides: 50, Spoil: func(c *Case) { c.Options.MaxVictims = 0 }},
+	{Name: "min runtime", With: WithMinRuntime, Jobs: true, Quotas: true, Decides: 50, Spoil: func(c *Case) { c.Options.Settled = true }},
+	{Name: "preemptions", With: WithPreemptions, Decides: 50, Spoil: func(c *Case) { c.Options.Levels = nil }},
+	{Name: "refusals", With: WithRefusals, Quotas: true},
+}
+
+// Of returns the features of which may is true.
+func Of(may func(*Feature) bool) (all Features) {
+	for i := range Table {
+		if may(&Table[i]) {
+			all |= Table[i].With
+		}
+	}
+	return all
+}
+
+// EverythingOfJobs is what worlds of a job may have.
+var EverythingOfJobs = Of(func(f *Feature) bool { return f.Jobs })
+
+// Later reports whether time alone may let somebody go who may not yet.
+func (c *Case) Later() bool {
+	return c.Options.Exempt != nil || slices.ContainsFunc(c.World.Queues(), func(q Place) bool {
+		return q.Properties["preemption.min-runtime"] != ""
+	})
+}
+
+func eachTask(change func(*Task)) func(*Case) {
+	return func(c *Case) { forEach(c.World.Tasks, change) }
+}
+
+func forEach[T any](list []T, change func(*T)) {
+	for i := range list {
+		change(&list[i])
+	}
+}
 
 // drawLater draws what was added to worlds after all else, each feature behind those before it: so a
 // new one leaves worlds without it as they are.
