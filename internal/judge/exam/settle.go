@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/judge/alike"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/resources"
@@ -71,23 +72,27 @@ type waiting struct {
 	ask  scenario.Ask
 }
 
+var (
+	asTask = alike.Copier[scenario.Task, scenario.Ask]()
+	asAsk  = alike.Copier[scenario.Ask, scenario.Task]()
+)
+
 // started returns the task that an ask becomes.
 func started(a *scenario.Ask, node string) scenario.Task {
-	return scenario.Task{
-		Key: a.Key, Queue: a.Queue, Application: a.Application, Node: node, Resources: a.Resources, Priority: a.Priority,
-		Class: a.Class, State: scenario.StateRunning, Age: a.Age, RequiredNode: a.RequiredNode,
-		Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets, Ports: a.Ports,
-	}
+	t := scenario.Task{Node: node, State: scenario.StateRunning}
+	asTask(&t, a)
+	t.At, t.Job, t.Preemptible, t.Originator = nil, "", nil, false
+	return t
 }
 
 // recreated returns the ask that a controller makes in place of a victim. It
 // has waited long enough for any delay.
 func recreated(t *scenario.Task) scenario.Ask {
-	return scenario.Ask{
-		Key: t.Key, Queue: t.Queue, Application: t.Application, Resources: t.Resources, Priority: t.Priority,
-		Class: t.Class, Age: max(t.Age, time.Hour), RequiredNode: t.RequiredNode, AllowPreemptOther: true,
-		Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets, Ports: t.Ports,
-	}
+	a := scenario.Ask{AllowPreemptOther: true}
+	asAsk(&a, t)
+	a.Age = max(t.Age, time.Hour)
+	a.At, a.Job, a.Preemptible, a.Originator = nil, "", nil, false
+	return a
 }
 
 // returned notes the state, and reports whether it was there before.

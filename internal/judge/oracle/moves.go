@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/judge/alike"
 	"github.com/go-preempt/preempt/internal/judge/world"
 )
 
@@ -261,6 +262,8 @@ func only(node string, c *world.Case) *world.Case {
 	return c
 }
 
+var again = alike.Copier[world.Ask, world.Task]()
+
 // after returns the case after tasks have moved.
 func after(c *world.Case, moved []*world.Task, places []string) *world.Case {
 	d := *c
@@ -273,10 +276,10 @@ func after(c *world.Case, moved []*world.Task, places []string) *world.Case {
 		d.World.Budgets[name] = b
 	}
 	for i, t := range moved {
-		d.World.Grants = append(d.World.Grants, world.Grant{Node: places[i], Ask: world.Ask{
-			Key: t.Key + "+", Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority,
-			Originator: t.Originator, OptedOut: t.OptedOut, Job: t.Job, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets,
-		}})
+		var a world.Ask
+		again(&a, t)
+		a.Key, a.Ports = t.Key+"+", nil
+		d.World.Grants = append(d.World.Grants, world.Grant{Node: places[i], Ask: a})
 		for _, name := range t.Budgets {
 			b := d.World.Budgets[name]
 			b.Left--

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/choices"
+	"github.com/go-preempt/preempt/internal/judge/alike"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/resources"
@@ -96,21 +97,16 @@ type (
 		Queues     []docQueue
 	}
 	docTask struct {
-		Key, Queue, Application, Node string
-		Resources                     map[string]string
-		Priority                      *int32
-		PriorityClass                 string
-		Age, ScheduledAge             string
-		Originator                    bool
-		AllowPreemption               *bool
-		AllowPreemptOther             *bool
-		RequiredNode                  string
-		State                         world.State
-		Job, CheckpointAge            string
-		Cost                          int64
-		Preemptions                   int
-		Budgets, Ports                []string
-		NodeSelector                  map[string]string
+		world.Task        // what documents call the same
+		Resources         map[string]string
+		Priority          *int32
+		PriorityClass     string
+		Age, ScheduledAge string
+		AllowPreemption   *bool
+		AllowPreemptOther *bool
+		RequiredNode      string
+		CheckpointAge     string
+		NodeSelector      map[string]string
 	}
 	docRequest struct {
 		Ask               *docTask
@@ -220,13 +216,9 @@ func (s *script) priority(t *docTask) int32 {
 }
 
 func (s *script) task(t *docTask) world.Task {
-	out := world.Task{
-		Key: t.Key, Queue: t.Queue, Application: t.Application, Node: t.Node,
-		Size: s.amounts(t.Resources), Priority: s.priority(t), Created: s.ago(t.Age, "1h"),
-		State: t.State, Originator: t.Originator, RequiredNode: t.RequiredNode != "",
-		OptedOut: t.AllowPreemption != nil && !*t.AllowPreemption,
-		Job:      t.Job, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets, Ports: t.Ports,
-	}
+	out := t.Task
+	out.Size, out.Priority, out.Created = s.amounts(t.Resources), s.priority(t), s.ago(t.Age, "1h")
+	out.RequiredNode, out.OptedOut = t.RequiredNode != "", t.AllowPreemption != nil && !*t.AllowPreemption
 	if t.CheckpointAge != "" {
 		out.Checkpoint = s.ago(t.CheckpointAge, "")
 	}
@@ -240,14 +232,16 @@ func (s *script) task(t *docTask) world.Task {
 	return out
 }
 
+var asAsk = alike.Copier[world.Ask, world.Task]()
+
 func (s *script) askOf(t *docTask) world.Ask {
-	return world.Ask{
-		Key: t.Key, Queue: t.Queue, Application: t.Application,
-		Size: s.amounts(t.Resources), Priority: s.priority(t),
-		PendingSince: s.ago(t.Age, "1h"), RequiredNode: t.RequiredNode,
-		MayNot:   t.AllowPreemptOther != nil && !*t.AllowPreemptOther,
-		Selector: t.NodeSelector, Ports: t.Ports, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets,
+	a := world.Ask{
+		PendingSince: s.ago(t.Age, "1h"), RequiredNode: t.RequiredNode, Selector: t.NodeSelector,
+		MayNot: t.AllowPreemptOther != nil && !*t.AllowPreemptOther,
 	}
+	asAsk(&a, &t.Task)
+	a.Size, a.Priority, a.Job, a.Originator = s.amounts(t.Resources), s.priority(t), "", false
+	return a
 }
 
 func (s *script) request(r docRequest) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-preempt/preempt/internal/judge/alike"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -74,15 +75,22 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 	return nil
 }
 
+// What is called the same in documents and clusters.
+var (
+	copyAsk  = alike.Copier[victims.Ask, Ask]()
+	copyTask = alike.Copier[victims.Task, Task]()
+	asTask   = alike.Copier[victims.Task, victims.Ask]()
+)
+
 // askOf returns the ask of a document as package victims wants it.
 func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 	class := r.class(a.Class)
 	ask := victims.Ask{
-		Key: key, Application: a.Application, Queue: r.queue(a.Queue), Size: a.Resources,
-		Priority: a.Priority, PendingSince: r.now.Add(-a.Age),
-		RequiredNode: a.RequiredNode, NonPreemptible: r.nonPreemptible(a.Preemptible), MayNotPreempt: !a.AllowPreemptOther,
-		OptedOut: class.OptedOut, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets, Job: a.Job, Originator: a.Originator,
+		Queue: r.queue(a.Queue), Size: a.Resources, PendingSince: r.now.Add(-a.Age),
+		NonPreemptible: r.nonPreemptible(a.Preemptible), MayNotPreempt: !a.AllowPreemptOther, OptedOut: class.OptedOut,
 	}
+	copyAsk(&ask, a)
+	ask.Key = key
 	return ask, r.instant(a.At, "age", a.Age, ask.PendingSince)
 }
 
@@ -147,13 +155,11 @@ func (r *runner) follow(asked *Asked, then Then) error {
 // runNow makes the ask of a plan a running task, in place of its grant if it
 // holds one.
 func (r *runner) runNow(p *victims.Plan) error {
-	_, err := r.cluster.AddTask(&victims.Task{
-		Key: p.Ask.Key, Application: p.Ask.Application, Queue: p.Ask.Queue, Node: p.Places[0].Node,
-		Size: p.Ask.Size, Priority: p.Ask.Priority,
-		Created: p.Ask.PendingSince, Scheduled: r.now,
-		OptedOut: p.Ask.OptedOut, RequiredNode: p.Ask.RequiredNode != "", NonPreemptible: p.Ask.NonPreemptible,
-		Cost: p.Ask.Cost, Preemptions: p.Ask.Preemptions, Budgets: p.Ask.Budgets,
-	})
+	t := victims.Task{
+		Node: p.Places[0].Node, Created: p.Ask.PendingSince, Scheduled: r.now, RequiredNode: p.Ask.RequiredNode != "",
+	}
+	asTask(&t, &p.Ask)
+	_, err := r.cluster.AddTask(&t)
 	return err
 }
 

@@ -166,13 +166,10 @@ var clusterStates = map[State]victims.State{
 func (r *runner) addTask(t *Task) error {
 	class := r.class(t.Class)
 	task := victims.Task{
-		Key: t.Key, Application: t.Application, Queue: r.queue(t.Queue), Node: r.node(t.Node),
-		Size: t.Resources, Priority: t.Priority, State: clusterStates[t.State],
-		Created:    r.now.Add(-t.Age),
-		Originator: t.Originator, OptedOut: optedOut(t, &class), RequiredNode: t.RequiredNode != "",
-		Job: t.Job, NonPreemptible: r.nonPreemptible(t.Preemptible),
-		Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets,
+		Queue: r.queue(t.Queue), Node: r.node(t.Node), Size: t.Resources, State: clusterStates[t.State], Created: r.now.Add(-t.Age),
+		OptedOut: optedOut(t, &class), RequiredNode: t.RequiredNode != "", NonPreemptible: r.nonPreemptible(t.Preemptible),
 	}
+	copyTask(&task, t)
 	if t.CheckpointAge != nil {
 		task.Checkpoint = r.now.Add(-*t.CheckpointAge)
 		if err := r.instant(t.At, "checkpointAge", *t.CheckpointAge, task.Checkpoint); err != nil {

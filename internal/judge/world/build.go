@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/judge/alike"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -77,6 +78,12 @@ func AddGrants(c *victims.Cluster, grants []Grant) error {
 	return nil
 }
 
+// What is called the same in worlds and clusters.
+var (
+	copyTask = alike.Copier[victims.Task, Task]()
+	copyAsk  = alike.Copier[victims.Ask, Ask]()
+)
+
 // AddTask adds a task of a world to a cluster.
 func AddTask(c *victims.Cluster, t *Task) error {
 	leaf, ok := c.Tree().Lookup(t.Queue)
@@ -87,14 +94,9 @@ func AddTask(c *victims.Cluster, t *Task) error {
 	if !ok {
 		return fmt.Errorf("world: task %q: no node %q", t.Key, t.Node)
 	}
-	_, err := c.AddTask(&victims.Task{
-		Key: t.Key, Application: t.Application, Queue: leaf, Node: node,
-		Size: vector(c.Schema(), t.Size), Priority: t.Priority,
-		Created: t.Created, Scheduled: t.Scheduled, State: states[t.State],
-		Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
-		Job: t.Job, NonPreemptible: t.NonPreemptible,
-		Checkpoint: t.Checkpoint, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets,
-	})
+	task := victims.Task{Queue: leaf, Node: node, Size: vector(c.Schema(), t.Size), State: states[t.State]}
+	copyTask(&task, t)
+	_, err := c.AddTask(&task)
 	return err
 }
 
@@ -124,14 +126,9 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 	if !ok {
 		return victims.Ask{}, fmt.Errorf("world: ask %q: no queue %q", a.Key, a.Queue)
 	}
-	return victims.Ask{
-		Key: a.Key, Application: a.Application, Queue: leaf,
-		Size: vector(c.Schema(), a.Size), Priority: a.Priority,
-		PendingSince: a.PendingSince, LastAttempt: a.LastAttempt,
-		RequiredNode: a.RequiredNode, MayNotPreempt: a.MayNot,
-		Originator: a.Originator, OptedOut: a.OptedOut,
-		Job: a.Job, NonPreemptible: a.NonPreemptible, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets,
-	}, nil
+	ask := victims.Ask{Queue: leaf, Size: vector(c.Schema(), a.Size), MayNotPreempt: a.MayNot}
+	copyAsk(&ask, a)
+	return ask, nil
 }
 
 // PlannerOf returns a planner over a cluster with the options of a case, whose minimums the

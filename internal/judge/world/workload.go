@@ -55,9 +55,9 @@ func Workloads(s Shape) *rapid.Generator[*Workload] {
 // drawAskFeatures draws what an ask of a workload has beside amounts, and what
 // the task will have that it becomes.
 func (g *generator) drawAskFeatures(a *Ask) {
-	var t Task
+	t := a.Started("", Epoch)
 	g.drawTaskFeatures(&t)
-	a.Cost, a.Preemptions, a.Budgets = t.Cost, t.Preemptions, t.Budgets
+	asAsk(a, &t)
 	if g.has(WithPorts) {
 		a.Ports = g.drawPorts(3)
 	}

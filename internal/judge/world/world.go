@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/choices"
+	"github.com/go-preempt/preempt/internal/judge/alike"
 )
 
 // Amounts are amounts of resource types by name. In a size or a capacity a
@@ -170,14 +171,17 @@ func (o *Options) Exempts(key string) (until time.Time, exempt bool) {
 
 // Started returns the task that an ask becomes on a node.
 func (a *Ask) Started(node string, now time.Time) Task {
-	return Task{
-		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node, Size: maps.Clone(a.Size),
-		Priority: a.Priority, Created: a.PendingSince, Scheduled: now, State: Running,
-		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
-		Job: a.Job, NonPreemptible: a.NonPreemptible,
-		Cost: a.Cost, Preemptions: a.Preemptions, Budgets: slices.Clone(a.Budgets), Ports: slices.Clone(a.Ports),
-	}
+	t := Task{Node: node, Created: a.PendingSince, Scheduled: now, State: Running, RequiredNode: a.RequiredNode != ""}
+	asTask(&t, a)
+	t.Size, t.Budgets, t.Ports = maps.Clone(a.Size), slices.Clone(a.Budgets), slices.Clone(a.Ports)
+	return t
 }
+
+// What tasks and asks have alike.
+var (
+	asTask = alike.Copier[Task, Ask]()
+	asAsk  = alike.Copier[Ask, Task]()
+)
 
 // A Place is a queue with its path.
 type Place struct {
