@@ -17,6 +17,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -74,8 +75,7 @@ func TestOracle_Levels(t *testing.T) {
 	plans, decides, least := 0, 0, 0
 	law.Check3000(t, func(t *rapid.T) {
 		c := world.JobCases(world.Small.With(world.WithPreemptions|world.WithCosts|world.WithCheckpoints)).Draw(t, "case")
-		some := append(victims.DefaultLevels(), "preemptions")
-		c.Options.Levels = rapid.Permutation(some).Draw(t, "levels")[:rapid.IntRange(1, 3).Draw(t, "number")]
+		c.Options.Levels = rapid.Permutation(rulebook.AllWords()).Draw(t, "levels")[:rapid.IntRange(1, 3).Draw(t, "number")]
 		if lent.To(&victims.Options{Levels: c.Options.Levels}).Check() != nil {
 			return
 		}
@@ -410,19 +410,14 @@ var compareNumbers = cmp.Options{
 
 // levels writes the parts of a cost that do not speak of nodes.
 func levels(c *oracle.JobCost) string {
-	return fmt.Sprintln(c.OptedOut, c.Overrun, c.Originators, c.MaxRank, c.MaxPriority, c.Jobs, c.Own, c.Preemptions,
-		c.Victims, c.SumRanks, c.SumPriorities, c.Excess, c.Work, c.NodePenalty)
+	l := c.Losses
+	l.Keys = nil
+	return fmt.Sprintf("%+v %v\n", l, c.NodePenalty)
 }
 
 func (h *harness) levels() string {
 	c := &h.d.Plan.Cost
-	work, _ := new(big.Int).SetString(c.Work.String(), 10)
-	own, _ := new(big.Int).SetString(c.Own.String(), 10)
-	return levels(&oracle.JobCost{NodePenalty: big.NewInt(c.NodePenalty), Losses: oracle.Losses{
-		OptedOut: c.OptedOut, Overrun: c.Overrun, Originators: c.Originators, MaxRank: c.MaxRank, MaxPriority: c.MaxPriority,
-		Jobs: c.Jobs, Own: own, Preemptions: c.Preemptions, Victims: c.Victims, SumRanks: c.SumRanks, SumPriorities: c.SumPriorities,
-		Excess: big.NewRat(c.Excess.Amount, max(c.Excess.Of, 1)), Work: work,
-	}})
+	return levels(&oracle.JobCost{NodePenalty: big.NewInt(c.NodePenalty), Losses: oracle.LossesOf(c)})
 }
 
 // saturated returns a cost whose node rank is in the range of a plan's.

@@ -3,7 +3,6 @@
 package victims_test
 
 import (
-	"math/big"
 	"slices"
 	"testing"
 
@@ -45,14 +44,8 @@ func propertyAuditorCost(t *rapid.T) {
 	}
 	a := victims.Auditor{Cluster: cluster, Options: world.PlannerOf(cluster, &c.Options).Options}
 	cost := a.Cost(decided(&plan), c.Options.Now)
-	work, _ := new(big.Int).SetString(cost.Work.String(), 10)
-	own, _ := new(big.Int).SetString(cost.Own.String(), 10)
-	got := oracle.Cost{Losses: oracle.Losses{
-		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
-		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: own, Preemptions: cost.Preemptions,
-		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
-		Excess: big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)), Work: work,
-	}, NodePenalty: cost.NodePenalty, Node: cost.Node - 1} // places count from 1 in a cluster that has lost no node
+	// Places count from 1 in a cluster that has lost no node.
+	got := oracle.Cost{Losses: oracle.LossesOf(&cost), NodePenalty: cost.NodePenalty, Node: cost.Node - 1}
 	want := oracle.CostOf(c, node, keys)
 	if diff := cmp.Diff(want, got, compareNumbers, cmpopts.IgnoreFields(oracle.Cost{}, "Losses.Keys")); diff != "" {
 		t.Fatalf("%v on %s (-oracle +auditor):\n%s\n%v", keys, node, diff, c)

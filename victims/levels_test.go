@@ -17,13 +17,14 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/preempttest"
 )
 
 // drawLevels draws some levels in any order, often all.
 func drawLevels(t *rapid.T) []string {
-	levels := rapid.Permutation(append(victims.DefaultLevels(), "preemptions")).Draw(t, "levels")
+	levels := rapid.Permutation(rulebook.AllWords()).Draw(t, "levels")
 	if rapid.Bool().Draw(t, "all levels") {
 		return levels
 	}
@@ -60,7 +61,7 @@ func propertyLevels(t *rapid.T) {
 // refused, that holds for what is proven.
 func TestLevels_Compare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := world.Cases(world.Small.With(world.Everything&^world.WithPreemptions)).Draw(t, "case")
+		c := world.Cases(world.Small.With(world.Of(func(f *world.Feature) bool { return !f.Level }))).Draw(t, "case")
 		cluster := build(t, &c.World)
 		levels := drawLevels(t)
 		refused := rapid.IntRange(0, 4).Draw(t, "the predicate refuses sets of")
@@ -89,7 +90,7 @@ func TestLevels_Compare(t *testing.T) {
 // TestLevels_Default: all levels in the default order decide as none do.
 func TestLevels_Default(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := world.Cases(world.Small.With(world.Everything&^world.WithPreemptions)).Draw(t, "case")
+		c := world.Cases(world.Small.With(world.Of(func(f *world.Feature) bool { return !f.Level }))).Draw(t, "case")
 		cluster := build(t, &c.World)
 		planner := world.CasePlanner(cluster, c)
 		ask := askOf(t, cluster, &c.Ask)

@@ -16,7 +16,6 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/lent"
-	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -143,14 +142,7 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 		return r
 	}
 	cost := &d.Plan.Cost
-	work, _ := new(big.Int).SetString(cost.Work.String(), 10)
-	r.Cost.Losses = oracle.Losses{
-		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
-		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: integer(cost.Own), Preemptions: cost.Preemptions,
-		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
-		Excess: big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
-		Work:   work,
-	}
+	r.Cost.Losses = oracle.LossesOf(cost)
 	r.Cost.NodePenalty, r.Cost.Node = cost.NodePenalty, cost.Node-1 // places count from 1 in a cluster that has lost no node
 	r.OwnLeaf = d.Plan.WithinQueue
 	for _, v := range d.Plan.Victims {
@@ -188,15 +180,6 @@ func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 		r.Closest = c.Node(f.Closest).Name
 		r.Lacks = world.AmountsOf(c, f.Lacks)
 	}
-}
-
-// integer reads an amount of 128 bits.
-func integer(w resources.Wide) *big.Int {
-	n, ok := new(big.Int).SetString(w.String(), 10)
-	if !ok {
-		panic("no integer: " + w.String())
-	}
-	return n
 }
 
 func build(t tb, w *world.World) *victims.Cluster {

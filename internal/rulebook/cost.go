@@ -48,6 +48,17 @@ func CostOf(t *cost.Total) Cost {
 	return c
 }
 
+// Variants returns costs that have one more than c of one level each, of those that are one number.
+func (c *Cost) Variants() (all []Cost) {
+	for l := range levelTable {
+		if d, l := *c, Level(l); !levelTable[l].wide {
+			d.set(l, c.at(l)+1)
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
 // field returns where a cost has a level that is one number; nil for any other.
 func (c *Cost) field(l Level) (small *int, large *int64) {
 	switch l {

@@ -75,6 +75,17 @@ func Words() (all []string) {
 	return all
 }
 
+// AllWords returns the words of all levels: those that count by default, and then the others.
+func AllWords() []string {
+	all := Words()
+	for l := range levelTable {
+		if levelTable[l].off {
+			all = append(all, levelTable[l].word)
+		}
+	}
+	return all
+}
+
 // LevelOf returns the level of a word, and whether there is one.
 func LevelOf(word string) (Level, bool) {
 	at := slices.IndexFunc(levelTable[:], func(e levelEntry) bool { return e.word == word })

@@ -16,11 +16,8 @@ func kinds() []victims.Cost {
 	first := victims.Cost{MaxRank: -3, MaxPriority: 7, Victims: 2, SumRanks: -6, SumPriorities: 9, Node: 1}
 	all := []victims.Cost{{}, first}
 	for _, change := range []func(c *victims.Cost){
-		func(c *victims.Cost) { c.OptedOut++ }, func(c *victims.Cost) { c.Overrun++ },
-		func(c *victims.Cost) { c.Originators++ }, func(c *victims.Cost) { c.MaxRank = 4 },
-		func(c *victims.Cost) { c.MaxRank-- }, func(c *victims.Cost) { c.MaxPriority = -1 },
-		func(c *victims.Cost) { c.Jobs++ }, func(c *victims.Cost) { c.Own = resources.WideOf(5) },
-		func(c *victims.Cost) { c.Preemptions++ }, func(c *victims.Cost) { c.Victims++ },
+		func(c *victims.Cost) { c.MaxRank = 4 }, func(c *victims.Cost) { c.MaxRank-- },
+		func(c *victims.Cost) { c.MaxPriority = -1 }, func(c *victims.Cost) { c.Own = resources.WideOf(5) },
 		func(c *victims.Cost) { c.SumRanks = -20 }, func(c *victims.Cost) { c.SumPriorities = -9 },
 		func(c *victims.Cost) { c.Work = resources.WideOf(int64(time.Hour)) },
 		func(c *victims.Cost) { c.Excess = resources.Share{Amount: 1, Of: 10} },
@@ -29,6 +26,9 @@ func kinds() []victims.Cost {
 		other := first
 		change(&other)
 		all = append(all, other)
+	}
+	for _, other := range (*rulebook.Cost)(&first).Variants() {
+		all = append(all, victims.Cost(other))
 	}
 	return all
 }

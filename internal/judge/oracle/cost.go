@@ -3,12 +3,15 @@
 package oracle
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/judge/alike"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // Losses has the fields (a) to (h) of DESIGN.md, Cost, in their order, and the keys: what victims cost whoever
@@ -29,6 +32,71 @@ type Losses struct {
 	Excess        *big.Rat // a share of the cluster's capacity
 	Keys          []string // sorted
 }
+
+type level struct {
+	word    string
+	off     bool
+	compare func(c, d *Losses) int
+}
+
+// levels are those of DESIGN.md, Cost, by their words and in their order: what of two losses is less. Those that
+// are off count only if they are named.
+var levels = []level{
+	{word: "opted-out", compare: func(c, d *Losses) int { return cmp.Compare(c.OptedOut, d.OptedOut) }},
+	{word: "overrun", compare: func(c, d *Losses) int { return cmp.Compare(c.Overrun, d.Overrun) }},
+	{word: "originators", compare: func(c, d *Losses) int { return cmp.Compare(c.Originators, d.Originators) }},
+	{word: "rank", compare: func(c, d *Losses) int { return cmp.Compare(c.MaxRank, d.MaxRank) }},
+	{word: "priority", compare: func(c, d *Losses) int { return cmp.Compare(c.MaxPriority, d.MaxPriority) }},
+	{word: "jobs", compare: func(c, d *Losses) int { return cmp.Compare(c.Jobs, d.Jobs) }},
+	{word: "own-cost", compare: func(c, d *Losses) int { return c.Own.Cmp(d.Own) }},
+	{word: "preemptions", off: true, compare: func(c, d *Losses) int { return cmp.Compare(c.Preemptions, d.Preemptions) }},
+	{word: "victims", compare: func(c, d *Losses) int { return cmp.Compare(c.Victims, d.Victims) }},
+	{word: "sum-ranks", compare: func(c, d *Losses) int {
+		return cmp.Or(cmp.Compare(c.Victims, d.Victims), cmp.Compare(c.SumRanks, d.SumRanks))
+	}},
+	{word: "sum-priorities", compare: func(c, d *Losses) int {
+		return cmp.Or(cmp.Compare(c.Victims, d.Victims), cmp.Compare(c.SumPriorities, d.SumPriorities))
+	}},
+	{word: "work", compare: func(c, d *Losses) int { return c.Work.Cmp(d.Work) }},
+	{word: "excess", compare: func(c, d *Losses) int { return c.Excess.Cmp(d.Excess) }},
+}
+
+// byDefault has the words of the levels that count if nobody says otherwise.
+var byDefault = func() (words []string) {
+	for _, l := range levels {
+		if !l.off {
+			words = append(words, l.word)
+		}
+	}
+	return words
+}()
+
+// compareBy orders losses by levels, named by their words and the most important first; nil is the order of
+// DESIGN.md. The number of victims counts whatever is named: before the first sum over victims, and in the end.
+func (c *Losses) compareBy(words []string, d *Losses) (order int) {
+	if len(words) == 0 {
+		words = byDefault
+	}
+	for _, word := range words {
+		at := slices.IndexFunc(levels, func(l level) bool { return l.word == word })
+		if at < 0 {
+			panic("oracle: no level " + word)
+		}
+		order = cmp.Or(order, levels[at].compare(c, d))
+	}
+	return cmp.Or(order, cmp.Compare(c.Victims, d.Victims))
+}
+
+// LossesOf returns what a planner or an auditor says of losses, without keys.
+func LossesOf(c *victims.Cost) (l Losses) {
+	asLosses(&l, c)
+	l.Own, _ = new(big.Int).SetString(c.Own.String(), 10)
+	l.Work, _ = new(big.Int).SetString(c.Work.String(), 10)
+	l.Excess = big.NewRat(c.Excess.Amount, max(c.Excess.Of, 1))
+	return l
+}
+
+var asLosses = alike.Copier[Losses, victims.Cost]()
 
 // A Cost is that of a plan for an ask.
 type Cost struct {

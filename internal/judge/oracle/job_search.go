@@ -82,7 +82,9 @@ func (h *jobJudge) sets(candidates []*world.Task) (sets []set) {
 }
 
 // compareFirst orders sets by what does not depend on the places, but for work, which comes after.
-func (s *set) compareFirst(d *JobCost) int { return s.cost.compareBy(order[:10], &d.Losses) }
+func (s *set) compareFirst(d *JobCost) int {
+	return s.cost.compareBy(byDefault[:slices.Index(byDefault, "work")], &d.Losses)
+}
 
 // seatings yields every way to place the members of the minimum in some state
 // of the nodes, as a place in node order for each member, in lexical order. The

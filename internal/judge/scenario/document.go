@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -212,7 +213,7 @@ func (d *decoder) options(v value) Options {
 // levels reads what decides between plans.
 func (d *decoder) levels(v value) string {
 	var words []string
-	known, all := append(victims.DefaultLevels(), "preemptions"), true
+	known, all := rulebook.AllWords(), true
 	for item := range d.list(v) {
 		words = append(words, oneOf(d, known)(item))
 		all = all && slices.Contains(known, item.text)

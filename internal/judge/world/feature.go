@@ -40,6 +40,7 @@ type Feature struct {
 	With Features
 	// Jobs: worlds of a job have it if it is asked for. Quotas: the enforcer knows its rule.
 	Jobs, Quotas bool
+	Level        bool // a level that is off by default, which some cases name
 	// Spoil takes it out of a case; nil: nothing does.
 	Spoil func(c *Case)
 	// Decides is in how many of a thousand cases with this feature alone the answer is another without
@@ -64,7 +65,7 @@ var Table = []Feature{
 	}},
 	{Name: "cap", With: WithCap, Jobs: true, Decides: 50, Spoil: func(c *Case) { c.Options.MaxVictims = 0 }},
 	{Name: "min runtime", With: WithMinRuntime, Jobs: true, Quotas: true, Decides: 50, Spoil: func(c *Case) { c.Options.Settled = true }},
-	{Name: "preemptions", With: WithPreemptions, Decides: 50, Spoil: func(c *Case) { c.Options.Levels = nil }},
+	{Name: "preemptions", With: WithPreemptions, Level: true, Decides: 50, Spoil: func(c *Case) { c.Options.Levels = nil }},
 	{Name: "refusals", With: WithRefusals, Quotas: true},
 }
 
