@@ -30,8 +30,9 @@ type rules struct {
 	weights  rulebook.Losses
 	timed    eligible.Timed
 	without  *victims.Relaxation // of the planner
+	cluster  *victims.Cluster    // likewise
+	options  *victims.Options
 	strict   bool
-	counted  bool // how often tasks were preempted before
 	stage    stage
 	needy    trigger.Guarantees // what guarantees say; E
 	lawful   bool               // law 4 lets the job take from others
@@ -46,7 +47,8 @@ func (r *rules) begin(p *Planner, now time.Time) {
 	r.without = &p.without
 	r.now, r.strict, r.stage = now, p.StrictPriority, byPriority
 	r.weights.Set(p.Cluster.Capacity())
-	r.counted = p.Compare != nil || rulebook.LevelPreemptions.CountsIn(p.Levels)
+	r.cluster, r.options = p.Cluster, &p.Options
+	r.eligible.Unnamed = lent.To(r.options).Unnamed()
 }
 
 // beginLeaf makes the rules those of jobs of a leaf.
@@ -141,15 +143,10 @@ func (r *rules) work(t *victims.Task) resources.Wide {
 }
 
 // levels returns what stopping a task costs, but for work and excess.
-func (r *rules) levels(t *victims.Task) cost.Levels {
-	x := eligible.Loss{
-		Rank: r.eligible.Rank(t.Queue, t.Priority), Priority: t.Priority,
-		OptedOut: t.OptedOut, Originator: t.Originator, Cost: t.Cost,
-	}
-	if r.counted {
-		x.Preemptions = int64(t.Preemptions)
-	}
-	return x.Levels()
+func (r *rules) levels(id victims.TaskID, t *victims.Task) cost.Levels {
+	x := lent.To(r.options).Loss(r.cluster, id)
+	x.Rank = r.eligible.Rank(t.Queue, t.Priority)
+	return r.eligible.LevelsOf(&x)
 }
 
 // A moment says which amounts count: those of now, or those that will be once

@@ -140,7 +140,7 @@ func (c *jobCase) consider(id victims.TaskID, t *victims.Task) {
 func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Task, gang int32) {
 	c.cands = append(c.cands, candidate{
 		id: id, host: c.hostAt(t.Node), leaf: &c.rules.eligible.Leaves[t.Queue], gang: gang, size: t.Size, key: t.Key,
-		levels: c.rules.levels(t), work: c.rules.work(t),
+		levels: c.rules.levels(id, t), work: c.rules.work(t),
 	})
 	c.grades = append(c.grades, gradeOf(&c.cands[len(c.cands)-1]))
 	if len(t.Budgets) > 0 {

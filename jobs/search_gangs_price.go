@@ -13,40 +13,35 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// The parts of a price, those of levels first.
-const (
-	partOptedOut = iota
-	partOverrun
-	partOriginators
-	partJobs
-	partOwn
-	partPreemptions
-	partVictims
-	partRanks
-	partPriorities
-	partWork
-	partExcess
-	numParts
-)
+// A byLevel is a number for each level. A price has a part for each of them that is a sum, in their order.
+type byLevel [rulebook.LevelExcess + 1]int64
 
-// partsOf returns the values of the parts of a unit's price.
-func (x *exchanger) partsOf(u int32) (v [numParts]int64) {
-	const most = 1 << 50
-	unit := &x.units[u]
-	l := &unit.Levels
-	v[partOptedOut], v[partOriginators], v[partJobs] = l[rulebook.LevelOptedOut], l[rulebook.LevelOriginators], l[rulebook.LevelJobs]
-	for _, use := range unit.Uses {
-		if x.budgets.soft[use.Budget] == 0 {
-			v[partOverrun] += use.Count
+// partOf returns which part of a price a level is.
+func partOf(l rulebook.Level) (part int) {
+	for before := range l {
+		if before.IsSum() {
+			part++
 		}
 	}
-	v[partOwn] = min(l[rulebook.LevelOwn], most>>32)<<32 + l[rulebook.LevelOwnLow]
-	v[partPreemptions] = l[rulebook.LevelPreemptions]
-	v[partVictims], v[partRanks], v[partPriorities] = l[rulebook.LevelVictims], l[rulebook.LevelSumRanks], l[rulebook.LevelSumPriorities]
-	if x.types == 1 {
-		v[partExcess] = unit.Size.At(0)
+	return part
+}
+
+// partsOf returns the values of the parts of a unit's price.
+func (x *exchanger) partsOf(u int32) (v byLevel) {
+	const most = 1 << 50
+	unit := &x.units[u]
+	copy(v[:], unit.Levels[:])
+	v[rulebook.LevelOverrun] = 0
+	for _, use := range unit.Uses {
+		if x.budgets.soft[use.Budget] == 0 {
+			v[rulebook.LevelOverrun] += use.Count
+		}
 	}
-	v[partWork], _ = wide.Uint128(unit.Work).Rsh(uint(x.cut)).Int64()
+	v[rulebook.LevelOwn] = min(v[rulebook.LevelOwn], most>>32)<<32 + v[rulebook.LevelOwnLow]
+	if x.types == 1 {
+		v[rulebook.LevelExcess] = unit.Size.At(0)
+	}
+	v[rulebook.LevelWork], _ = wide.Uint128(unit.Work).Rsh(uint(x.cut)).Int64()
 	return v
 }
 
@@ -59,41 +54,50 @@ func (x *exchanger) layOut() {
 			x.cut = max(x.cut, wide.Uint128(x.units[u].Work).Len()-workBits)
 		}
 	}
-	var most [numParts]uint64
+	var most [len(byLevel{})]uint64
 	for _, list := range [...][]int32{x.singles, x.wholly} {
 		for _, u := range list {
 			for i, v := range x.partsOf(u) {
 				most[i] += uint64(max(v, -v))
 			}
 			for _, use := range x.units[u].Uses {
-				most[partOverrun] += uint64(use.Count)
+				most[rulebook.LevelOverrun] += uint64(use.Count)
 			}
 		}
 	}
 	if x.types == 1 {
-		most[partExcess] += uint64(x.rem[0])
+		most[rulebook.LevelExcess] += uint64(x.rem[0])
 	}
 	p, l := &x.problem, &x.layout
 	l.Reset()
-	for _, v := range most {
-		l.Add(v)
+	for level, v := range most {
+		if rulebook.Level(level).IsSum() {
+			l.Add(v)
+		}
 	}
 	l.Settle()
-	p.Head, p.Levels = l.At(partOriginators), l.At(partPriorities)
-	p.Partial = p.Partial || !l.Whole(partPriorities+1)
+	last := partOf(rulebook.LevelSumPriorities)
+	p.Head, p.Levels = l.At(partOf(rulebook.LevelOriginators)), l.At(last)
+	p.Partial = p.Partial || !l.Whole(last+1)
 	p.Waste = gangs.Price{}
-	if x.types == 1 && l.Whole(numParts) && !x.needs.open() {
-		p.Waste = l.Price(partExcess, 1)
+	if x.types == 1 && l.Whole(partOf(rulebook.LevelExcess)+1) && !x.needs.open() {
+		p.Waste = l.Price(partOf(rulebook.LevelExcess), 1)
 	}
 }
 
 // priceAll prices all units.
 func (x *exchanger) priceAll() {
 	price := func(u int32) (sum gangs.Price) {
-		for i, v := range x.partsOf(u) {
-			if i != partExcess || x.problem.Waste != (gangs.Price{}) {
-				sum = sum.Add(x.layout.Price(i, v))
+		part := 0
+		for l, v := range x.partsOf(u) {
+			l := rulebook.Level(l)
+			if !l.IsSum() {
+				continue
 			}
+			if l != rulebook.LevelExcess || x.problem.Waste != (gangs.Price{}) {
+				sum = sum.Add(x.layout.Price(part, v))
+			}
+			part++
 		}
 		return sum
 	}
@@ -170,7 +174,7 @@ func (x *exchanger) findRows() {
 	for _, b := range x.bounds {
 		row := gangs.Row{Room: b.room}
 		if b.what == budgeted {
-			row.Over = x.layout.Price(partOverrun, 1)
+			row.Over = x.layout.Price(partOf(rulebook.LevelOverrun), 1)
 		}
 		p.Rows = append(p.Rows, row)
 	}

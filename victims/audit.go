@@ -369,9 +369,7 @@ func (x *court) cost() (c Cost) {
 		if r.flags.has(flagOriginator) {
 			c.Originators++
 		}
-		if x.countsPreemptions() {
-			c.Preemptions += int64(x.c.preempted.at(int(id)))
-		}
+		c.Preemptions += int64(x.c.preempted.at(int(id)))
 		c.Own = c.Own.Add(resources.WideOf(x.c.costOf(id)))
 		// By the exported method, which converts what is stored back to times:
 		// a wrong conversion would show as a wrong cost.
@@ -380,6 +378,7 @@ func (x *court) cost() (c Cost) {
 		x.losses.Add(t.Size, rulebook.Lost(t.Scheduled, t.Checkpoint, x.Now))
 	}
 	x.losses.Tell((*rulebook.Cost)(&c), x.c.Schema())
+	(*rulebook.Cost)(&c).Drop(x.unnamed())
 	c.Overrun = x.overrun()
 	for i := range x.gangs {
 		// Fewer stay than are needed, also if fewer ran before.

@@ -31,7 +31,6 @@ type eligibility struct {
 	hasApp  bool       // the application has tasks in the cluster, and law 3 binds
 	ceiling int64      // Ceiling, if law 6 holds
 	without Relaxation // a rule that does not hold; Explain sets it
-	counted bool       // how often tasks were preempted before
 }
 
 // reset states who wants room, and reports whether any leaf is in reach.
@@ -44,7 +43,7 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 	}
 	e.ns, _ = rulebook.Nanos(d.now)
 	e.weights.Set(d.c.total)
-	e.counted = d.p.countsPreemptions()
+	e.Unnamed = d.p.unnamed()
 	e.app, e.hasApp = d.c.apps.lookup(d.ask.Application)
 	e.hasApp = e.hasApp && !(d.p.TakeOwnApplication && d.required())
 	who.Tree, who.Leaf, who.Priority, who.Arriving = d.tree, d.ask.Queue, d.ask.Priority, d.size
@@ -144,21 +143,19 @@ func (e *eligibility) levels(id TaskID) cost.Levels { return e.levelsAt(id, e.ra
 
 // levelsAt is levels as if the task had some rank.
 func (e *eligibility) levelsAt(id TaskID, rank int64) cost.Levels {
-	r := &e.c.tasks[id]
-	x := eligible.Loss{
-		Rank: rank, Priority: r.priority,
-		OptedOut: r.flags.has(flagOptedOut), Originator: r.flags.has(flagOriginator), Cost: e.c.costOf(id),
-		Preemptions: e.preemptions(id),
-	}
-	return x.Levels()
+	x := e.c.lossOf(id)
+	x.Rank = rank
+	return e.LevelsOf(&x)
 }
 
-// preemptions returns how often a task was preempted before, 0 if that does not count.
-func (e *eligibility) preemptions(id TaskID) int64 {
-	if !e.counted {
-		return 0
+// lossOf returns what stopping a task costs, whoever takes it. Tasks of one size for which it is the same are of one
+// lane.
+func (x *taskTable) lossOf(id TaskID) eligible.Loss {
+	r := &x.tasks[id]
+	return eligible.Loss{
+		Priority: r.priority, OptedOut: r.flags.has(flagOptedOut), Originator: r.flags.has(flagOriginator),
+		Cost: x.costOf(id), Preemptions: int64(x.preempted.at(int(id))),
 	}
-	return int64(e.c.preempted.at(int(id)))
 }
 
 // work returns the work that stopping a task loses: its time by its weight.

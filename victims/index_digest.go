@@ -212,11 +212,9 @@ func (x *taskTable) compareLanes(a, b TaskID) int {
 	if s.priority != t.priority {
 		return cmp.Compare(s.priority, t.priority)
 	}
-	if c := cmp.Compare(x.costOf(a), x.costOf(b)); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(x.preempted.at(int(a)), x.preempted.at(int(b))); c != 0 {
-		return c
+	if v, w := x.lossOf(a), x.lossOf(b); v != w {
+		l, m := v.Levels(), w.Levels()
+		return slices.Compare(l[:], m[:])
 	}
 	return slices.Compare(x.size(a), x.size(b))
 }

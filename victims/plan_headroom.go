@@ -151,7 +151,7 @@ func (p *pool) gatherNode(n NodeID) {
 				continue
 			}
 			if share < 0 {
-				own := [...]int64{int64(l.priority), int64(l.flags), d.c.costOf(digest.ids[k]), d.eligible.preemptions(digest.ids[k])}
+				own := d.eligible.levelsAt(digest.ids[k], 0)
 				hash, share = hashOf(hashOf(hashSeed, own[:]), size), d.shareOf(size, d.needs.most)
 			}
 			p.add(digest.ids[k], min(digest.times[k], d.eligible.ns), hash, share)

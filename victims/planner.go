@@ -111,9 +111,12 @@ func (o *Options) counting() resources.Mask {
 	return *o.Scarce
 }
 
-// countsPreemptions reports whether it may matter how often victims were preempted before.
-func (o *Options) countsPreemptions() bool {
-	return o.Compare != nil || rulebook.LevelPreemptions.CountsIn(o.Levels)
+// unnamed returns the levels that do not count. Compare sees all of them.
+func (o *Options) unnamed() uint16 {
+	if o.Compare != nil {
+		return 0
+	}
+	return rulebook.Unnamed(o.Levels)
 }
 
 // compareCosts is negative if a is cheaper than b.
@@ -170,6 +173,8 @@ func (o *choosing) Check() error                                         { retur
 func (o *choosing) CompareCosts(a, b *Cost) int                          { return (*Options)(o).compareCosts(a, b) }
 func (o *choosing) AskOf(m *Move, c *Cluster) Ask                        { return m.ask(c) }
 func (o *choosing) Question(c *Cluster, a *Ask, now time.Time) *Question { return a.question(c, now) }
+func (o *choosing) Unnamed() uint16                                      { return (*Options)(o).unnamed() }
+func (o *choosing) Loss(c *Cluster, id TaskID) eligible.Loss             { return c.lossOf(id) }
 func (o *choosing) Counting() resources.Mask                             { return (*Options)(o).counting() }
 func (o *choosing) LeafOf(c *Cluster, app string) (queue.ID, bool)       { return c.leafOf(app) }
 func (o *choosing) DefaultSteps(c *Cluster) int64                        { return defaultSteps(c) }

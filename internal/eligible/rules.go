@@ -6,6 +6,8 @@
 package eligible
 
 import (
+	"math/bits"
+
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -51,6 +53,8 @@ type Traits struct {
 type Rules struct {
 	Rooms  Rooms  // law 2
 	Leaves []Leaf // by queue
+	// Unnamed has the levels that do not count; the caller sets it. See [rulebook.Unnamed].
+	Unnamed uint16
 
 	// Over the leaves in reach: the most that one of them can give; whether the same is
 	// added to all raw priorities to give ranks; the highest rank that a victim may have.
@@ -221,11 +225,20 @@ type Loss struct {
 	OptedOut   bool
 	Originator bool
 	Cost       int64
-	// Preemptions is how often it was preempted before; 0 if that does not count.
+	// Preemptions is how often it was preempted before.
 	Preemptions int64
 }
 
-// Levels returns what stopping a task costs, but for work and excess.
+// LevelsOf returns what stopping a task costs with the levels that count, but for work and excess.
+func (r *Rules) LevelsOf(x *Loss) cost.Levels {
+	l := x.Levels()
+	for off := r.Unnamed; off != 0; off &= off - 1 {
+		l[bits.TrailingZeros16(off)] = 0
+	}
+	return l
+}
+
+// Levels returns what stopping a task costs in all levels, but for work and excess.
 func (x *Loss) Levels() cost.Levels {
 	l := cost.Levels{
 		rulebook.LevelRank: x.Rank, rulebook.LevelPriority: int64(x.Priority),

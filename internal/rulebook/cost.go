@@ -3,6 +3,7 @@
 package rulebook
 
 import (
+	"math/bits"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/cost"
@@ -96,6 +97,13 @@ func (c *Cost) at(l Level) (v int64) {
 		v = *large
 	}
 	return v
+}
+
+// Drop makes levels 0, each of which is one number.
+func (c *Cost) Drop(off uint16) {
+	for ; off != 0; off &= off - 1 {
+		c.set(Level(bits.TrailingZeros16(off)), 0)
+	}
 }
 
 // set sets it.

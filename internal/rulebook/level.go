@@ -99,10 +99,18 @@ func (l Level) NegativeSum() bool { return levelTable[l].negative && !levelTable
 // Off reports whether the level does not count unless it is named.
 func (l Level) Off() bool { return levelTable[l].off }
 
-// CountsIn reports whether the level counts in an order: if it is named, and without words by default.
-func (l Level) CountsIn(words []string) bool {
-	return slices.Contains(words, levelTable[l].word) || len(words) == 0 && !l.Off()
+// Unnamed has a bit for each level that is off and not among some words: plans have 0 there.
+func Unnamed(words []string) (off uint16) {
+	for l := range levelTable {
+		if e := &levelTable[l]; e.off && !slices.Contains(words, e.word) {
+			off |= 1 << l
+		}
+	}
+	return off
 }
+
+// IsSum reports whether the level is a sum by itself, and no low half.
+func (l Level) IsSum() bool { return !levelTable[l].most && levelTable[l].word != "" }
 
 // PlanOrder returns the order of victims.Cost as levels of package cost.
 func PlanOrder() cost.Order {
