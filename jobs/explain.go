@@ -143,8 +143,6 @@ func (p *Planner) leaveOut(r victims.Relaxation, ask *victims.Ask) error {
 		ask.PendingSince = time.Time{}
 	case rulebook.RelaxInterval:
 		ask.LastAttempt = time.Time{}
-	case rulebook.RelaxCap:
-		p.MaxVictims = 0
 	case rulebook.RelaxMax:
 		return c.SetMax(r.Queue, resources.Limit{})
 	case rulebook.RelaxGuarantee:
@@ -160,7 +158,11 @@ func (p *Planner) leaveOut(r victims.Relaxation, ask *victims.Ask) error {
 		n.ReservedFor = ""
 		return c.UpdateNode(&n)
 	default:
-		p.without = r
+		if option := lent.To(&p.Options).Relaxed(r.Rule); option != nil {
+			*option = 0
+		} else {
+			p.without = r
+		}
 	}
 	return nil
 }

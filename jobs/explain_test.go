@@ -15,15 +15,12 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
-
-// ofGangs are the rules that are relaxed for gangs as they are for asks.
-var ofGangs = []string{"may-not-preempt", "delay", "interval", "not-guaranteed", "over-guarantee", "max-victims", "inside", "max", "fence", "disabled",
-	"guarantee", "budget", "unschedulable", "reservation"}
 
 // Of a gang of one the same rules stand in the way as of its ask, with the same plans without them: asks relax
 // them inside of a decision, gangs in a copy of the cluster. Its member is explained as the ask is.
@@ -69,7 +66,7 @@ func propertyExplainOfOneMember(t *rapid.T) {
 // relaxed writes down the rules that gangs relax, too: not those of the path's guarantees.
 func relaxed(c *victims.Cluster, ask *victims.Ask, list []victims.Relaxation) (all []string) {
 	for _, f := range list {
-		if slices.Contains(ofGangs, f.Rule) && (f.Rule != "guarantee" || !c.Tree().Contains(f.Queue, ask.Queue)) {
+		if rulebook.RelaxationOf(f.Rule).Subject != rulebook.OfTask && (f.Rule != "guarantee" || !c.Tree().Contains(f.Queue, ask.Queue)) {
 			all = append(all, fmt.Sprintf("%s queue %d node %d budget %q: %v on %d, %d victims", f.Rule, f.Queue, f.Node, f.Budget, f.Outcome, f.Place, f.Victims))
 		}
 	}

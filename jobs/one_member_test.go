@@ -15,6 +15,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -85,7 +86,7 @@ func propertyOneMember(t *rapid.T) {
 	if d.Outcome != victims.Preempts {
 		want.Cost, got.Cost = victims.Cost{}, victims.Cost{}
 	}
-	if h.planner.Predicate != nil && (want.Reason == "no-victims" || want.Reason == "max-victims") && got.Reason == "predicate" {
+	if h.planner.Predicate != nil && rulebook.ReasonOf(want.Reason).Searched && got.Reason == "predicate" {
 		// It refused a place without victims, or one that no lawful set makes free. A job
 		// counts that, for with several members nothing tells which refusal was in the way.
 		got.Reason = want.Reason

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/queue"
@@ -194,8 +195,17 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 		t.Fatal(err)
 	}
 	a.WithinQueue = rapid.SampledFrom([]queue.WithinQueue{queue.Never, queue.Met, queue.Branch}).Draw(t, "own leaf")
-	a.VictimsOnNode, a.TakeOwnApplication = oneIn(t, 4, "same node"), oneIn(t, 2, "own application")
-	a.MaxVictims = rapid.IntRange(0, 3).Draw(t, "cap")
+	chosen := choices.Of(&a.Options)
+	for i, row := range choices.Rows() {
+		switch at := chosen.Pointer(i).(type) {
+		case *bool:
+			*at = oneIn(t, 3, row.Text)
+		case *int:
+			*at = rapid.IntRange(0, 3).Draw(t, row.Text)
+		}
+	}
+	chosen.StrictPriority = a.StrictPriority // of the planner
+	chosen.Set(&a.Options)
 	if n := victims.NodeID(rapid.IntRange(1, 7).Draw(t, "filtered")); n <= 3 {
 		a.Filter = func(q *victims.Question) bool { return q.Node != n }
 	}

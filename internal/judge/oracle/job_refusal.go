@@ -82,13 +82,13 @@ func (h *jobJudge) inJobReach(leaf string) bool {
 
 // noPlan says why there is no plan for a job that may have one.
 func (h *jobJudge) noPlan() JobResult {
-	r := JobResult{Outcome: Refused, Reason: NoVictims, Counts: make(map[string]int)}
-	if beyond := *h; h.o.MaxVictims > 0 {
-		beyond.judge = h.uncapped()
-		if _, ok := beyond.best(); ok {
-			r.Reason = "max-victims"
-		}
-	}
+	r := JobResult{Outcome: Refused, Counts: make(map[string]int)}
+	r.Reason = h.obstacle(func(free *judge) bool {
+		beyond := *h
+		beyond.judge = free
+		_, ok := beyond.best()
+		return ok
+	})
 	var free, together []*world.Task
 	var kept [][]*world.Task
 	for i := range h.w.Tasks {

@@ -110,12 +110,15 @@ func (j *judge) beyondCap(victims []*world.Task) bool {
 	return j.o.MaxVictims > 0 && len(victims) > j.o.MaxVictims
 }
 
-// uncapped returns the judge of plans with any number of victims.
-func (j *judge) uncapped() *judge {
+// obstacle returns the reason why no lawful set of victims is a plan: the option without which there is one, if there
+// is. may says whether there is a plan by the judge that it is given.
+func (j *judge) obstacle(may func(*judge) bool) string {
 	free, o := *j, *j.o
-	o.MaxVictims = 0
 	free.o = &o
-	return &free
+	if o.MaxVictims = 0; j.o.MaxVictims > 0 && may(&free) {
+		return "max-victims"
+	}
+	return NoVictims
 }
 
 func (d *docket) report(law Law, format string, args ...any) {

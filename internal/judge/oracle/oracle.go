@@ -117,7 +117,7 @@ func (j *judge) inSecond(leaf string) bool {
 // noPlan says why an ask that may have victims finds none.
 func (j *judge) noPlan() Result {
 	r := Result{
-		Outcome: Refused, Reason: "no-victims", Counts: make(map[string]int), RetryAt: j.wake(), Filtered: j.filtered(),
+		Outcome: Refused, Counts: make(map[string]int), RetryAt: j.wake(), Filtered: j.filtered(),
 	}
 	var kept [][]*world.Task
 	for i := range j.w.Tasks {
@@ -134,11 +134,10 @@ func (j *judge) noPlan() Result {
 			r.Counts[rule]++
 		}
 	}
-	if free := j.uncapped(); j.o.MaxVictims > 0 {
-		if _, ok := free.best(); ok {
-			r.Reason = "max-victims"
-		}
-	}
+	r.Reason = j.obstacle(func(free *judge) bool {
+		_, ok := free.best()
+		return ok
+	})
 	r.ProtectedBy = j.protector(kept, nil)
 	r.Closest, r.Lacks = j.closest()
 	return r
