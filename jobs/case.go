@@ -267,10 +267,7 @@ func (r *roster) checkMember(c *jobCase, m *victims.Member) error {
 		}
 		return nil // the cluster has checked its size, and counts it
 	}
-	if err := invalid.Stop(m.Cost, m.Preemptions); err != nil {
-		return err
-	}
-	if err := invalid.Budgets(m.Budgets, victims.ErrDuplicate); err != nil {
+	if err := lent.To(c.rules.options).CheckMember(m); err != nil {
 		return err
 	}
 	schema := c.c.Schema()

@@ -410,7 +410,7 @@ func (c *Cluster) Resize(key string, size resources.Vector) error {
 // SetCost changes the own cost of a task; a negative one is an error.
 func (c *Cluster) SetCost(key string, cost int64) error {
 	return c.edit(key, func(id TaskID) error {
-		if err := invalid.Stop(cost, 0); err != nil {
+		if err := invalid.Cost(cost); err != nil {
 			return err
 		}
 		c.costs.set(int(id), cap(c.tasks), cost)
@@ -432,17 +432,6 @@ func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 		c.digest.touch(r.node)
 		return nil
 	})
-}
-
-// task returns the ask as a granted task on a node.
-func (a *Ask) task(node NodeID) Task {
-	return Task{
-		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node,
-		Size: a.Size, Priority: a.Priority, Created: a.PendingSince, State: Granted,
-		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
-		Job: a.Job, NonPreemptible: a.NonPreemptible,
-		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets, Movable: a.Movable, Class: a.Class,
-	}
 }
 
 // Admits reports whether a task may be placed on a node now, without a plan: it fits what is free and every max

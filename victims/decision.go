@@ -276,6 +276,17 @@ type Move struct {
 	Grant    string // the key of its grant: its own and "+", more if that is taken
 }
 
+// task returns the ask as a granted task on a node.
+func (a *Ask) task(node NodeID) Task {
+	return Task{
+		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node,
+		Size: a.Size, Priority: a.Priority, Created: a.PendingSince, State: Granted,
+		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
+		Job: a.Job, NonPreemptible: a.NonPreemptible,
+		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Preemptions: a.Preemptions, Budgets: a.Budgets, Movable: a.Movable, Class: a.Class,
+	}
+}
+
 // ask returns what a task that moves asks for at its new place.
 func (m *Move) ask(c *Cluster) Ask {
 	t := c.Task(m.Task)

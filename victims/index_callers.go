@@ -75,7 +75,7 @@ func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 	if err := x.checkAmounts(t.Size, old); err != nil {
 		return 0, err
 	}
-	return node, checkStop(t.Cost, t.Preemptions, t.Budgets)
+	return node, checkStop(&Member{Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets})
 }
 
 // checkNode returns the node of a task, or noNode if it names a node that is not
@@ -114,12 +114,15 @@ func (x *index) checkNodes() error {
 	return nil
 }
 
-// checkStop reports what is wrong with what is said of stopping a task.
-func checkStop(cost int64, preemptions int, budgets []string) error {
-	if err := invalid.Stop(cost, preemptions); err != nil {
+// checkStop reports what is wrong with what is said of stopping a task, of which a member has all.
+func checkStop(m *Member) error {
+	if err := invalid.Cost(m.Cost); err != nil {
 		return err
 	}
-	return invalid.Budgets(budgets, ErrDuplicate)
+	if m.Preemptions < 0 || m.Preemptions > math.MaxInt32 {
+		return fmt.Errorf("preemptions %d: %w", m.Preemptions, invalid.Range)
+	}
+	return invalid.Budgets(m.Budgets, ErrDuplicate)
 }
 
 func (x *index) checkLeaf(q queue.ID) error {
@@ -217,7 +220,8 @@ func (x *index) checkAsk(ask *Ask, now time.Time) error {
 	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
 		return err
 	}
-	if err := checkStop(ask.Cost, ask.Preemptions, ask.Budgets); err != nil {
+	m := ask.asMember()
+	if err := checkStop(&m); err != nil {
 		return err
 	}
 	// An ask that holds a grant is counted already, and must not count twice.

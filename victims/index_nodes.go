@@ -301,13 +301,6 @@ func (c *column[T]) reserve(room int) {
 	}
 }
 
-func (c *taskColumns) copyFrom(d *taskColumns) {
-	c.names, c.tags, c.costs = reuse(c.names, d.names), reuse(c.tags, d.tags), reuse(c.costs, d.costs)
-	c.classes, c.refused = reuse(c.classes, d.classes), reuse(c.refused, d.refused)
-	c.checkpoint, c.budgetSet, c.inJob = reuse(c.checkpoint, d.checkpoint), reuse(c.budgetSet, d.budgetSet), reuse(c.inJob, d.inJob)
-	c.told, c.preempted = reuse(c.told, d.told), reuse(c.preempted, d.preempted)
-}
-
 // A keyIndex finds the row of a task by its key. It is a hash table with linear
 // probing that holds no keys of its own, for they are in the rows: 8 bytes a
 // slot; a map from strings has some 24 and a copy of each key's header.

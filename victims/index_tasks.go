@@ -73,6 +73,13 @@ type taskColumns struct {
 	refused    column[uint64] // until when it does not stop, likewise
 }
 
+func (c *taskColumns) copyFrom(d *taskColumns) {
+	c.names, c.tags, c.costs = reuse(c.names, d.names), reuse(c.tags, d.tags), reuse(c.costs, d.costs)
+	c.classes, c.refused = reuse(c.classes, d.classes), reuse(c.refused, d.refused)
+	c.checkpoint, c.budgetSet, c.inJob = reuse(c.checkpoint, d.checkpoint), reuse(c.budgetSet, d.budgetSet), reuse(c.inJob, d.inJob)
+	c.told, c.preempted = reuse(c.told, d.told), reuse(c.preempted, d.preempted)
+}
+
 // Flags are two bytes, so that a row stays within a cache line.
 type flags uint16
 

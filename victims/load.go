@@ -222,12 +222,7 @@ func (x *loader) loadTask(l *taskLine) error {
 		}
 	}
 	// Checked as a task: a node may have been closed after a grant on it was given.
-	t := Task{
-		Key: l.Key, Name: l.Name, Tag: l.Tag, Application: l.Application, Queue: leaf, Node: node, Size: l.Size,
-		Priority: l.Priority, Created: l.Created, Scheduled: l.Scheduled, Checkpoint: l.Checkpoint,
-		Originator: l.Originator, OptedOut: l.OptedOut, RequiredNode: l.RequiredNode,
-		SparedUntil: l.Refused, Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Preemptions: l.Preemptions, Budgets: l.Budgets, Movable: l.Movable, Class: l.Class,
-	}
+	t := l.task(leaf, node)
 	r, err := c.parse(&t, nil)
 	if err != nil {
 		return x.Errorf("%w", err)

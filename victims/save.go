@@ -82,6 +82,16 @@ type taskLine struct {
 	Class          int              `json:"class,omitzero"`
 }
 
+// task returns the task of a line, in a leaf and on a node.
+func (l *taskLine) task(leaf queue.ID, node NodeID) Task {
+	return Task{
+		Key: l.Key, Name: l.Name, Tag: l.Tag, Application: l.Application, Queue: leaf, Node: node, Size: l.Size,
+		Priority: l.Priority, Created: l.Created, Scheduled: l.Scheduled, Checkpoint: l.Checkpoint,
+		Originator: l.Originator, OptedOut: l.OptedOut, RequiredNode: l.RequiredNode,
+		SparedUntil: l.Refused, Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Preemptions: l.Preemptions, Budgets: l.Budgets, Movable: l.Movable, Class: l.Class,
+	}
+}
+
 // A savedState is a state, written as its word.
 type savedState State
 

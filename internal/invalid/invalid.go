@@ -7,7 +7,6 @@ package invalid
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -28,13 +27,10 @@ func (k kind) Error() string { return string(k) }
 
 func (k kind) Unwrap() error { return Err }
 
-// Stop reports what is wrong with what is said of stopping a task: its cost, and how often it was preempted.
-func Stop(cost int64, preemptions int) error {
+// Cost reports what is wrong with what stopping a task costs.
+func Cost(cost int64) error {
 	if cost < 0 {
 		return fmt.Errorf("cost %d: %w", cost, Amount)
-	}
-	if preemptions < 0 || preemptions > math.MaxInt32 {
-		return fmt.Errorf("preemptions %d: %w", preemptions, Range)
 	}
 	return nil
 }

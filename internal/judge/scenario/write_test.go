@@ -4,7 +4,9 @@ package scenario
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/choices"
@@ -147,18 +149,16 @@ func (w writer) node(n Node) obj {
 
 func (w writer) task(t Task) obj {
 	o := obj{
-		"key": t.Key, "queue": t.Queue, "application": t.Application, "node": t.Node,
-		"resources": w.vector(t.Resources), "priority": t.Priority, "priorityClass": t.Class,
-		"age": t.Age.String(), "scheduledAge": t.ScheduledAge.String(), "originator": t.Originator,
-		"requiredNode": t.RequiredNode, "state": t.State.String(), "job": t.Job, "cost": t.Cost, "preemptions": t.Preemptions,
+		"resources": w.vector(t.Resources), "priorityClass": t.Class, "age": t.Age.String(),
+		"scheduledAge": t.ScheduledAge.String(), "state": t.State.String(),
 	}
+	setPlain(o, reflect.ValueOf(t))
+	delete(o, "class")
+	delete(o, "neverScheduled")
 	setList(o, "budgets", t.Budgets)
 	setList(o, "ports", t.Ports)
 	if t.Ends != nil {
 		o["ends"] = t.Ends.String()
-	}
-	if t.Movable {
-		o["movable"] = true
 	}
 	setMap(o, "nodeSelector", t.NodeSelector)
 	if t.CheckpointAge != nil {
@@ -187,19 +187,26 @@ func (w writer) quota(q Quota) obj {
 }
 
 func (w writer) ask(a *Ask) obj {
-	o := obj{
-		"key": a.Key, "queue": a.Queue, "application": a.Application, "resources": w.vector(a.Resources),
-		"priority": a.Priority, "priorityClass": a.Class, "age": a.Age.String(),
-		"requiredNode": a.RequiredNode, "allowPreemptOther": a.AllowPreemptOther, "cost": a.Cost, "preemptions": a.Preemptions,
-	}
+	o := obj{"resources": w.vector(a.Resources), "priorityClass": a.Class, "age": a.Age.String()}
+	setPlain(o, reflect.ValueOf(*a))
+	delete(o, "class")
 	setMap(o, "nodeSelector", a.NodeSelector)
 	setList(o, "ports", a.Ports)
 	setList(o, "budgets", a.Budgets)
-	o["job"], o["originator"] = a.Job, a.Originator
 	if a.Preemptible != nil {
 		o["preemptible"] = *a.Preemptible
 	}
 	return o
+}
+
+// setPlain sets what is a text, a number or a switch, by the name of its field.
+func setPlain(o obj, of reflect.Value) {
+	for i := range of.NumField() {
+		if f := of.Field(i); f.Type().PkgPath() == "" && f.Comparable() && f.Kind() != reflect.Pointer {
+			name := of.Type().Field(i).Name
+			o[strings.ToLower(name[:1])+name[1:]] = f.Interface()
+		}
+	}
 }
 
 func (w writer) grant(g Grant) obj {
