@@ -13,10 +13,10 @@ import (
 // alike; and of a programme over all sites.
 const siteStates, wholeStates, allStates = 1 << 10, 1 << 8, 1 << 13
 
-// improve makes exchanges until nothing is gained by any, or half of the purse is spent; or
+// improve makes exchanges until nothing is gained by any, or only so much of the purse is left; or
 // until no row is passed, if that is all that is wanted.
-func (s *Solver) improve(lawful bool) {
-	s.end, s.lawful = s.purse/2, lawful
+func (s *Solver) improve(leave int64, lawful bool) {
+	s.end, s.lawful = leave, lawful
 	s.guide.begin(s)
 	for width := 6; !s.done(); {
 		gained := s.exchangeWholes(width)

@@ -93,10 +93,10 @@ func (s *Solver) lower() bool {
 		return false
 	}
 	if s.head(s.best.price) != (Price{}) {
-		s.again(noCeiling()) // the fewest of these come first
+		s.again(noCeiling(), s.purse/2) // the fewest of these come first
 	}
 	s.descend()
-	return s.again(s.below(&s.best))
+	return s.again(s.below(&s.best), 0)
 }
 
 // looksPerStep is how many looks at sets are a step.
@@ -152,7 +152,7 @@ func (s *Solver) fresh(l ceiling) bool {
 	}
 	// The fewest of those whose prices have bits from Head on come first.
 	if !l.plain && s.prepare(l, &s.last) {
-		if s.improve(false); s.broke == 0 {
+		if s.improve(s.purse/2, false); s.broke == 0 {
 			s.offer()
 		}
 	}
@@ -170,14 +170,14 @@ func (s *Solver) relax(l ceiling) bool {
 			s.weighing = false
 			return false
 		}
-		s.improve(true)
+		s.improve(s.purse/2, true)
 	}
 	return s.broke == 0
 }
 
-// again makes the best plan cheaper, below a ceiling that admits it, and reports whether it is
-// proven to be the cheapest.
-func (s *Solver) again(l ceiling) bool {
+// again makes the best plan cheaper, below a ceiling that admits it, until so much of the purse is
+// left, and reports whether it is proven to be the cheapest.
+func (s *Solver) again(l ceiling, leave int64) bool {
 	if !s.prepare(l, &s.best) {
 		return false
 	}
@@ -187,7 +187,7 @@ func (s *Solver) again(l ceiling) bool {
 			s.reopen(&s.best)
 		}
 	}
-	s.improve(false)
+	s.improve(leave, false)
 	if s.broke == 0 {
 		s.offer()
 	}
