@@ -44,7 +44,7 @@
 //     [jobs.Planner.DecideAll] for several, which share their victims then.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.
 //  5. If victims do not stop in time, or the ask is gone, have them run on ([victims.Cluster.Cancel]), or give
-//     up the grant only ([victims.Cluster.Drop]).
+//     up the grant only ([victims.Cluster.Drop]). One that will not stop: [victims.Cluster.Spare].
 //  6. Decide a refused ask again when something happens that its [victims.Help] names.
 //
 // The loop, without its errors:
@@ -97,7 +97,7 @@
 //
 // Node selectors, node affinity, taints, zones, nodes reserved for a user: the planner's filter, which sees the ask's
 // class and the instant. Maintenance windows, expected ends: the filter refuses the node to asks that would not end in
-// time, and sets Question.Until (the example Window of victims.Planner).
+// time, and sets Question.Until to the end of the window.
 //
 // Limits of users, licences: Hold of [jobs.Pending].
 //
@@ -136,8 +136,8 @@
 //
 // Write [victims.Cluster.Save], [quota.Timing.Save] and what is yours, such as the asks that wait, into one file, after
 // Apply and before anybody is told to stop. After a restart read them in the same order from one [bufio.Reader], call
-// [victims.Cluster.Sync] with all that there is, requeue what it says was Removed, and stop again whoever is
-// [victims.Cluster.Marked].
+// [victims.Cluster.Sync] with all that there is, requeue what it says was Removed unless it has ended or moves, and stop
+// again whoever is [victims.Cluster.Marked]. Write queues as paths: another tree has other IDs.
 //
 // docs/beside-a-live-scheduler.md says how to begin without a file.
 //
@@ -186,7 +186,7 @@
 //
 // # What is promised
 //
-// Promised: the laws; no victim that can be given back; least cost if the plan is proven;
+// Promised: the laws; no needless victim; least cost if the plan is proven;
 // the same answer to the same calls, bit for bit, on every machine; no panic but for
 // documented bugs of the caller; errors that name the thing and its value and change
 // nothing; no allocation in warm decisions; no goroutines.

@@ -12,8 +12,8 @@
 //
 // Members that run or hold a grant keep their nodes and count. The first of the others are placed together: as many as
 // are missing to Ask.MinMembers. The rest are placed one by one, without victims, now or later. To top up a gang that
-// runs, decide it again, or leave it in a [Pending]. A leaving member gets no place. While a grant of the job cannot
-// start, it is in flight and gets no other plan.
+// runs, decide it again, or leave it in a [Pending]. A leaving member gets no place. Once all
+// that it needs have places the job is in flight until it can start, and gets no other plan.
 //
 // A node may be reserved for a member's key, or by the job's name for all members.
 //
@@ -34,8 +34,8 @@
 //
 // # The plan
 //
-// Victims make room on the members' nodes, under maxima, and by the word of Admit. None can be given back. Of all nodes
-// and sets the plan has the least [victims.Cost] that was found; [victims.Plan.Proof] says if it is the least of all.
+// Victims make room on the members' nodes, under maxima, and by the word of Admit. The plan needs each of them. Of all
+// nodes and sets it has the least [victims.Cost] that was found; [victims.Plan.Proof] says if it is the least of all.
 // See DESIGN.md, Jobs: plans.
 //
 // A decision is linear in queues, nodes and tasks; a search within a budget of steps follows. Goroutines and

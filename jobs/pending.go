@@ -138,9 +138,9 @@ func (p *Pending) Last(key string) *victims.Decision {
 }
 
 // Decide decides at the instant now, in order, what may have another answer, and yields each decision. The loop may
-// apply it, start, and remove asks. It passes over asks on Hold or with all places that they need, those still refused,
-// and gangs that run without room for more. An ask in error is yielded with its error, in a decision that has Plan.Ask
-// only, and the loop goes on. With an interval an ask's LastAttempt is set. What is passed over costs a look at each,
+// apply it, start, and remove asks. It passes over asks on Hold, with all places that they need, or still refused,
+// and gangs that run and have no room for more. An ask in error is yielded with its error, in a decision that has
+// Plan.Ask only, and the loop goes on. With an interval an ask's LastAttempt is set. What is passed over costs a look at each,
 // and of asks that are alike one [victims.Help.MayHaveChanged].
 func (p *Pending) Decide(now time.Time) iter.Seq2[*victims.Decision, error] {
 	return func(yield func(*victims.Decision, error) bool) {

@@ -42,9 +42,8 @@ type Planner struct {
 
 // Decide sets dst to what should happen for an ask at the instant now. A refusal is no error.
 //
-// A gang whose members are all placed fits; while a grant cannot start it is refused, InFlight. Members whose grants
-// have gone with their node are decided anew; if their domain has no more room the reason is domain: drop the other
-// grants.
+// A gang whose members all have places fits, or is refused, InFlight, until they can start. Members that lost a
+// grant with its node are decided anew; if their domain has no more room the reason is domain: drop the other grants.
 //
 // An ask without members has the answer of a [victims.Planner]. With ByPriority or Admit it is a gang of one,
 // unless it requires a node.

@@ -40,8 +40,8 @@ func undo(c *victims.Cluster, n int) {
 // it applied; see [victims.Cluster.ApplyAll].
 //
 // Asks share a plan if they follow each other and have the same queue, application, job, priority, types and right to
-// preempt. Its Ask has them as members, SharedBy as they are. An ask that needs tasks of its own leaf has a plan of its
-// own. NonPreemptible tasks are spared, as by gangs. Each ask must trigger as if those before it had their places (law
+// preempt. Plan.Ask has them as members, SharedBy as given. An ask that needs tasks of its own leaf has a plan of
+// its own. NonPreemptible tasks are spared, as by gangs. Each ask must trigger as if those before it had their places (law
 // 4), unless ByPriority is set. See DESIGN.md, Jobs: together.
 //
 // It never costs more, down to the sum of priorities, than the asks in turn if these serve the same, tasks of the own

@@ -32,7 +32,7 @@
 // are running tasks that share a type with the target and can run on other nodes. Fences, disabled queues,
 // offsets, tolerations and own costs play no part.
 //
-// A leaf gives tasks in an [Order]. No guarantee is broken, and no victim can be given back. A parent divides the
+// A leaf gives tasks in an [Order]. No guarantee is broken, and each victim is needed. A parent divides the
 // target among its children by surplus, as [Parts] does; others are asked for what one cannot give. If that ends short,
 // a search looks for the cheapest set that frees the target, or the most of it.
 //

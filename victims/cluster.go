@@ -113,8 +113,8 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 	return nil
 }
 
-// SetBudget adds or replaces a budget, before or after tasks name it. If your number does not know of marked tasks yet,
-// set Left less what they draw. Errors are an empty name, and a Left below -2^62.
+// SetBudget adds or replaces a budget, before or after tasks name it. If your number still counts marked tasks as
+// running, take what they draw off Left. Errors are an empty name, and a Left below -2^62.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
 	if err := checkBudget(name, b); err != nil {

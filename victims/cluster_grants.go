@@ -25,8 +25,8 @@ type Grant struct {
 	Ask    string    // the key of the ask, or the name of the job
 	Places []TaskID  // in the order of giving
 	Since  time.Time // its last plan; zero: not known
-	// Leaving are the keys of what it waits for, sorted: victims of its plan that have not gone, of a mover its
-	// old key; and if its plan had no victims, until it is Ready, what leaves those of its nodes that are short.
+	// Leaving are the keys of what it waits for, sorted: victims of its plan that have not gone, movers by
+	// their old keys. If it has no victims: what leaves nodes that are short, until it is Ready.
 	Leaving []string
 	// Returned are victims of its plan, or who moves there, that run on: it may never be Ready.
 	Returned []string

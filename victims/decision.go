@@ -447,8 +447,8 @@ type Refusal struct {
 	// Queue and Type of over-max, over-guarantee or headroom-inside.
 	Queue queue.ID
 	Type  int
-	// ProtectedBy is, of over-guarantee, who is not under its guarantee; of the count "guarantee", after
-	// [Decision.Count], the first queue in tree order, and its first type, that by itself keeps a task or its job.
+	// ProtectedBy is the queue that is not under its guarantee if the reason is over-guarantee; else, after
+	// [Decision.Count], the first queue, and type, whose guarantee keeps a task by itself.
 	ProtectedBy Protector
 	// Counts has the rules that protected tasks, in order, Candidates the tasks that none did. They need
 	// [Decision.Count], as do Filtered, ShortBudgets, Closest, Lacks, Placeable and Domain.
@@ -582,7 +582,7 @@ func (d *Decision) keep(v resources.Vector) resources.Vector {
 	return d.sizes[from:len(d.sizes):len(d.sizes)]
 }
 
-// Traits decide who of a queue stops first, for tasks of any type. Compose other orders by [cmp.Or].
+// Traits decide who of a queue over its max stops first, for tasks of any type. Compose other orders by [cmp.Or].
 type Traits struct {
 	Originator bool
 	Priority   int32

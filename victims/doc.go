@@ -37,7 +37,7 @@
 //
 // # Laws and cost
 //
-// Every plan keeps the seven laws of the manual. No victim can be given back. It has the least [Cost] of all nodes and
+// Every plan keeps the seven laws of the manual. It needs each victim. It has the least [Cost] of all nodes and
 // sets of victims; Plan.Proof says how much of that is certain, Refusal.Proven whether there is no plan at all.
 //
 // # Complexity and memory

@@ -35,8 +35,8 @@ type Options struct {
 	// StrictPriority spares tasks of equal effective priority, as Kubernetes does.
 	StrictPriority bool
 	// ByPriority lets gangs take from strictly lower priority, also in their own queue (by raw priority): guarantees
-	// only protect; delays and intervals do not count. False: with the other members placed, the largest last, the
-	// queue must still be under its guarantee, type by type (law 4).
+	// only protect; delays and intervals do not count. False: with all members but the largest
+	// placed, the queue must be under its guarantee in each type (law 4).
 	ByPriority bool
 	// VictimsOnNode keeps victims to the nodes of the plan, but for members of their jobs, also if a max is short.
 	VictimsOnNode bool
@@ -89,8 +89,9 @@ type Options struct {
 	// or so. The answer is lawful and unproven.
 	Stop func() bool
 	// Levels say what decides between plans, the most important first: words of [DefaultLevels], which nil stands
-	// for, and "preemptions". Others do not count, but victims right before the first sum, or last. Ties go by
-	// penalty, node order and keys. Law 1 is as strong as the place of "opted-out". For gangs nothing is proven.
+	// for, and "preemptions". What is left out does not count, but for victims: right before the first sum, or
+	// last. Ties go by penalty, node order and keys. Law 1 is as strong as the place of "opted-out". With Levels set
+	// no plan for a gang is proven.
 	Levels []string
 	// Compare replaces Levels. It must be a strict weak order in which no set is cheaper than a part of it, or
 	// than no victims. Every node is searched.

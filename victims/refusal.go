@@ -12,8 +12,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Count works out what a refusal counts; see Refusal.Counts. Describe and Report call it. It is linear in tasks at
-// worst, and uses the planner that decided, with its functions of now. If the cluster has changed, the error wraps
+// Count works out what a refusal counts; see Refusal.Counts. Describe, DescribeRefusal and Report call it. It is linear in
+// tasks at worst, and uses the planner that decided, with its functions of now. If the cluster has changed, the error wraps
 // ErrStale.
 func (d *Decision) Count() error {
 	by := d.counts.by

@@ -25,7 +25,7 @@ type Unit struct {
 	Cost []int64
 	// Bounds are indices of the Problem.Bounds that hold it.
 	Bounds []int
-	// Draws is what each of them sums, at least 0; nil is Size. A gang frees more in its queue
+	// Draws is what the unit adds to each of its bounds, at least 0; nil is Size. A gang frees more in its queue
 	// than on the node in question.
 	Draws resources.Vector
 }
@@ -38,13 +38,13 @@ type Problem struct {
 	// Bounds: the chosen units that one holds sum to at most that. Guarantees are such bounds.
 	Bounds []resources.Limit
 	// Maxima is how many levels of the cost, from the first, are the largest of the chosen
-	// units, as with the highest priority. In others no unit is below 0.
+	// units, as with the highest priority. The others are summed, and no unit is below 0 there.
 	Maxima int
 }
 
 // A Selection is the answer to a Problem.
 type Selection struct {
-	Units  []int // indices of Problem.Units, ascending; none can be given back
+	Units  []int // indices of Problem.Units, ascending; each is needed
 	Cost   []int64
 	Proven bool // no set is cheaper, or none exists
 }
