@@ -97,22 +97,21 @@
 //
 // Node selectors, node affinity, taints, zones, nodes reserved for a user: the planner's filter, which sees the ask's
 // class and the instant. Maintenance windows, expected ends: the filter refuses the node to asks that would not end in
-// time, and sets Question.Until to the end of the window.
+// time, victims' included, and sets Question.Until to the end of the window.
 //
 // Limits of users, licences: Hold of [jobs.Pending].
 //
-// Host ports, anti-affinity, devices: blockers (DESIGN.md, Blockers). Device topology: the predicate (DESIGN.md,
-// Predicate).
+// Host ports, anti-affinity, devices: Options.Blockers. Device topology: Options.Predicate.
 //
 // Disruption budgets: a budget per service, named by its tasks
 // ([victims.Cluster.SetBudget]). A hard budget that all tasks name caps the victims of a
-// period (DESIGN.md, Budgets).
+// period.
 //
 // Checkpoints: [victims.Cluster.SetCheckpoint]. What a task is worth to you:
 // [victims.Cluster.SetCost].
 //
 // Gangs: package jobs. One that you have placed yourself: name the job in its tasks, and call
-// [victims.Cluster.SetMinMembers] (DESIGN.md, Whole gangs).
+// [victims.Cluster.SetMinMembers].
 //
 // Elastic gangs: leave them in [jobs.Pending], which adds members as room comes.
 //
@@ -125,10 +124,10 @@
 // are guaranteed amounts of them, a cluster each if they share nothing.
 //
 // Racks and blocks: domains of nodes, and the depth of the one that a job's members
-// share (DESIGN.md, Domains).
+// share.
 //
 // Generous guarantees of cpu and memory that keep gpus from coming back:
-// [victims.Options].Scarce, of the types that [queue.Scarce] finds (DESIGN.md, Scarce types).
+// [victims.Options].Scarce, of the types that [queue.Scarce] finds.
 //
 // Weights instead of guarantees: [queue.FairShares].
 //
@@ -136,7 +135,7 @@
 //
 // Write [victims.Cluster.Save], [quota.Timing.Save] and what is yours, such as the asks that wait, into one file, after
 // Apply and before anybody is told to stop. After a restart read them in the same order from one [bufio.Reader], call
-// [victims.Cluster.Sync] with all that there is, requeue what it says was Removed unless it has ended or moves, and stop
+// [victims.Cluster.Sync] with all that there is, requeue what was Removed unless it has ended or moves, and stop
 // again whoever is [victims.Cluster.Marked]. Write queues as paths: another tree has other IDs.
 //
 // docs/beside-a-live-scheduler.md says how to begin without a file.

@@ -50,7 +50,7 @@ var pledges = []pledge{
 	{"docs/ten-minutes.md", "With NeverOvershoot no more goes than what is over.", []string{"quota TestLaws"}},
 	{"docs/ten-minutes.md", "All members share Domains[0] of their nodes.", []string{"jobs TestDecide_Domains"}},
 
-	{"doc.go", "no victim that can be given back", []string{"victims TestMinimality", "jobs TestMinimality"}},
+	{"doc.go", "no needless victim", []string{"victims TestMinimality", "jobs TestMinimality"}},
 	{"doc.go", "least cost if the plan is proven", []string{"victims TestOracle", "jobs TestOracle"}},
 	{"doc.go", "the same answer to the same calls, bit for bit", []string{"jobs TestDeterministic", ". TestRestart_Histories"}},
 	{"doc.go", "no allocation in warm decisions", []string{"bench TestNoAllocs", "jobs TestNoAllocs"}},

@@ -58,7 +58,7 @@ func (t *Tree) Len() int { return len(t.paths) }
 // Path returns the names from the root to q: "root.a.b". It does not allocate.
 func (t *Tree) Path(q ID) string { return t.paths[t.known(q)] }
 
-// Lookup returns the queue with a path.
+// Lookup returns the queue with a path: "root.a.b". Without ok it returns Root.
 func (t *Tree) Lookup(path string) (ID, bool) {
 	q, ok := t.byPath[path]
 	return q, ok

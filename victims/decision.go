@@ -70,7 +70,7 @@ type Task struct {
 	OptedOut     bool // allow-preemption: false (law 1)
 	RequiredNode bool // it can run on its node only
 	Movable      bool // it can start again elsewhere
-	Class        int  // for moves
+	Class        int  // of its ask
 
 	// MovesTo is told by [Cluster.Task] alone: the node on which a stopping task starts again; "" for a
 	// victim. Requeue victims only.
@@ -141,7 +141,7 @@ type Ask struct {
 }
 
 // A Member is a task of a gang, with fields as of [Task]. Size, Class and Budgets that are zero are those of its Ask,
-// as is all that a Member has no field for.
+// as is all that a Member has no field for. Its Tag and Cost are its own.
 type Member struct {
 	Key         string
 	Name        string
@@ -448,7 +448,7 @@ type Refusal struct {
 	Queue queue.ID
 	Type  int
 	// ProtectedBy is the queue that is not under its guarantee if the reason is over-guarantee; else, after
-	// [Decision.Count], the first queue, and type, whose guarantee keeps a task by itself.
+	// [Decision.Count], the first queue, and type, whose guarantee alone keeps a task.
 	ProtectedBy Protector
 	// Counts has the rules that protected tasks, in order, Candidates the tasks that none did. They need
 	// [Decision.Count], as do Filtered, ShortBudgets, Closest, Lacks, Placeable and Domain.

@@ -17,9 +17,9 @@ var kinds = []struct {
 	hours time.Duration
 }{{"ann", 2}, {"ann", 3}, {"bob", 3}}
 
-// Time and people in a filter. Node n1 is maintained from two o'clock to four: only work that
-// ends before may start there. Node n2 is reserved for bob. A refusal that ends by itself says
-// when, and the answer when to try again.
+// Time and people in a filter. Node n1 is maintained from half past two to four: only work that
+// ends before may start there, with the time that victims take to stop. Node n2 is reserved for
+// bob. A refusal that ends by itself says when, and the answer when to try again.
 func ExamplePlanner_window() {
 	check := func(err error) {
 		if err != nil {
@@ -47,13 +47,14 @@ func ExamplePlanner_window() {
 		_, err = cluster.AddTask(&victims.Task{Key: "etl-" + name, Queue: batch, NodeName: name, Size: eight, Scheduled: noon})
 		check(err)
 	}
-	from, to := noon.Add(2*time.Hour), noon.Add(4*time.Hour)
+	from, to := noon.Add(150*time.Minute), noon.Add(4*time.Hour)
+	const stopping = 10 * time.Minute
 	planner := victims.Planner{Cluster: cluster}
 	planner.Filter = func(q *victims.Question) bool {
 		kind := kinds[q.Member.Class]
-		switch cluster.NodeName(q.Node) {
+		switch q.Cluster.NodeName(q.Node) {
 		case "n1":
-			if q.Now.Add(kind.hours*time.Hour).After(from) && q.Now.Before(to) {
+			if q.Now.Add(stopping+kind.hours*time.Hour).After(from) && q.Now.Before(to) {
 				q.Until = to
 				return false
 			}
