@@ -199,10 +199,10 @@ func reportComesBack(t *rapid.T) {
 	}
 	for i, v := range d.Plan.Victims {
 		r := &report.Plan.Victims[i]
-		if r.Key != v.Key || r.Node != v.Place || r.ForNode != v.ForNode || r.Whole != v.Whole {
+		if r.Key != v.Key || r.Node != v.NodeName || r.ForNode != v.ForNode || r.Whole != v.Whole {
 			t.Fatalf("victim %+v is reported as %+v", v, *r)
 		}
-		if lineWith(lines, "victim "+v.Key+" on "+v.Place) != 1 {
+		if lineWith(lines, "victim "+v.Key+" on "+v.NodeName) != 1 {
 			t.Fatalf("victim %s is not told once:\n%s", v.Key, strings.Join(lines, "\n"))
 		}
 	}

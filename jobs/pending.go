@@ -143,6 +143,9 @@ func (p *Pending) Last(key string) *victims.Decision {
 // Plan.Ask only, and the loop goes on. With an interval an ask's LastAttempt is set. What is passed over costs a look at each,
 // and of asks that are alike one [victims.Help.MayHaveChanged].
 func (p *Pending) Decide(now time.Time) iter.Seq2[*victims.Decision, error] {
+	if p.Planner == nil {
+		panic("jobs: a Pending without a Planner")
+	}
 	return func(yield func(*victims.Decision, error) bool) {
 		p.list = slices.DeleteFunc(p.list, func(e *waiting) bool {
 			if !e.gone && p.standing(e) == runs {

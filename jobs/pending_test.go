@@ -330,3 +330,7 @@ func TestPending_Admit(t *testing.T) {
 	require.Empty(t, decided(t, w, p)[1:], "b is asked again, for the quota may look at anything")
 	require.Equal(t, []string{"b", "c"}, waiting(p))
 }
+
+func TestPending_NeedsAPlanner(t *testing.T) {
+	require.PanicsWithValue(t, "jobs: a Pending without a Planner", func() { new(jobs.Pending).Decide(time.Time{}) })
+}

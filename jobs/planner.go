@@ -499,7 +499,7 @@ func (d *decision) victim(u, i int32) victims.Victim {
 	c := &d.cands[i]
 	t := d.c.TaskView(c.id)
 	v := victims.Victim{
-		Task: c.id, Key: c.key, Name: t.Name, Path: d.tree.Path(t.Queue), Place: d.c.NodeName(t.Node),
+		Task: c.id, Key: c.key, Name: t.Name, Path: d.tree.Path(t.Queue), NodeName: d.c.NodeName(t.Node),
 		Priority: t.Priority, OptedOut: t.OptedOut, Originator: t.Originator,
 		Rank: c.levels[rulebook.LevelRank], Job: t.Job, Whole: d.units[u].whole,
 	}

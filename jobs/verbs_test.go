@@ -208,7 +208,9 @@ func TestVerbs_Gang(t *testing.T) {
 	require.False(t, alone)
 	require.NoError(t, c.RemoveTask("of n1"))
 	require.EqualError(t, c.Start("llm", minutes(1)), `victims: start of "llm": "llm-1" on node "n2": no room`)
-	require.ErrorIs(t, c.Start("llm-0", minutes(1)), victims.ErrUnknown, "no half of it starts")
+	half := c.Start("llm-0", minutes(1))
+	require.ErrorIs(t, half, victims.ErrUnknown, "no half of it starts")
+	require.EqualError(t, half, `victims: start of "llm-0": it is a member of "llm", which holds the grants: unknown`)
 	require.NoError(t, c.RemoveTask("of n2"))
 
 	// Somebody else uses the queue.

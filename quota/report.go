@@ -76,7 +76,7 @@ func (x *enforcement) reportVictims(dst *victims.Decision) {
 	for i, row := range x.sortByKey() {
 		t := x.c.TaskView(x.task(row).id)
 		p.Victims = append(p.Victims, victims.Victim{
-			Task: x.task(row).id, Key: t.Key, Name: t.Name, Path: x.tree.Path(t.Queue), Place: x.c.NodeName(t.Node),
+			Task: x.task(row).id, Key: t.Key, Name: t.Name, Path: x.tree.Path(t.Queue), NodeName: x.c.NodeName(t.Node),
 			Priority: t.Priority, Size: fill.Keep(t.Size), Job: t.Job,
 			OptedOut: t.OptedOut, Originator: t.Originator, ForHeadroom: true,
 			Whole: x.goesWhole(row),

@@ -163,7 +163,7 @@ func (c *Cluster) GrantPlace(a *Ask, node NodeID, now time.Time) (TaskID, error)
 func (c *Cluster) Start(ask string, now time.Time) error {
 	row, ok := c.askIDs[ask]
 	if !ok {
-		return fmt.Errorf("victims: start of %q: it holds no grant: %w", ask, ErrUnknown)
+		return fmt.Errorf("victims: start of %q: %w", ask, c.noGrant(ask))
 	}
 	ns, ok := rulebook.Nanos(now)
 	if !ok {
@@ -175,6 +175,14 @@ func (c *Cluster) Start(ask string, now time.Time) error {
 	c.startAll(row, ns)
 	c.changed()
 	return nil
+}
+
+// noGrant says that a key is not that of an ask with a grant, and whose member it is if that has one.
+func (c *Cluster) noGrant(key string) error {
+	if id, ok := c.LookupGrant(key); ok {
+		return fmt.Errorf("it is a member of %q, which holds the grants: %w", c.asks[c.grantOf(id).ask].key, ErrUnknown)
+	}
+	return fmt.Errorf("it holds no grant: %w", ErrUnknown)
 }
 
 // startAll turns the grants of an ask into tasks that run.
@@ -257,7 +265,7 @@ func (c *Cluster) dropAll(ask int32) {
 func (c *Cluster) Cancel(ask string) (unmarked []string, err error) {
 	row, ok := c.askIDs[ask]
 	if !ok {
-		return nil, fmt.Errorf("victims: cancel of %q: it holds no grant: %w", ask, ErrUnknown)
+		return nil, fmt.Errorf("victims: cancel of %q: %w", ask, c.noGrant(ask))
 	}
 	var told []TaskID
 	for v := range c.victimsOf(row) {

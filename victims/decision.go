@@ -371,7 +371,7 @@ type Victim struct {
 	Key      string
 	Name     string
 	Path     string // of its queue
-	Place    string // of its node
+	NodeName string // of its node
 	Priority int32  // raw
 	Size     resources.Vector
 	Rank     int64 // effective priority minus the ask's; 0 or less

@@ -76,7 +76,7 @@ func (c *Cluster) describePlan(p *Plan) string {
 		// what changed and not how a search went.
 		v := &p.Victims[i]
 		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d%s)%s\n", plain.Name(v.Key),
-			plain.Name(v.Place), plain.Name(v.Path), c.quantities(v.Size), v.Priority, v.remarks(), v.purpose())
+			plain.Name(v.NodeName), plain.Name(v.Path), c.quantities(v.Size), v.Priority, v.remarks(), v.purpose())
 	}
 	// Indented, so that the cost reads as part of the list and a reader of
 	// lines can tell it from the next decision.
@@ -475,7 +475,7 @@ func (w *writer) victims() {
 
 func (w *writer) victim(indent string, v *Victim) {
 	w.printf("%svictim %s on %s (%s, %s, priority %d%s", indent, plain.Name(v.Key),
-		plain.Name(v.Place), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.remarks())
+		plain.Name(v.NodeName), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.remarks())
 	// That its job runs on without it is why it may go alone.
 	if v.Job != "" && !v.Whole {
 		w.printf(", surplus of job %s", plain.Name(v.Job))
@@ -548,7 +548,7 @@ func (w *writer) part(p *Part) {
 	w.printf("  %s: asked for %s, gives %s\n", plain.Name(path), w.amounts(p.Asked), w.amounts(p.Freed))
 	for i := range w.p.Victims {
 		if v := &w.p.Victims[i]; v.Path == path {
-			w.printf("    %s on %s (%s, priority %d%s)\n", plain.Name(v.Key), plain.Name(v.Place), w.amounts(v.Size), v.Priority, v.remarks())
+			w.printf("    %s on %s (%s, priority %d%s)\n", plain.Name(v.Key), plain.Name(v.NodeName), w.amounts(v.Size), v.Priority, v.remarks())
 		}
 	}
 }

@@ -176,7 +176,7 @@ func (x *index) checkSize(v resources.Vector) error {
 		// A vector may be longer than the schema if the rest is zero: callers
 		// share vectors between schemas.
 		case i >= x.types && amount != 0:
-			return fmt.Errorf("%d of type %d of %d: %w", amount, i, x.types, invalid.Amount)
+			return fmt.Errorf("%d of type number %d, and the schema has %d: %w", amount, i+1, x.types, invalid.Amount)
 		case amount < 0:
 			return fmt.Errorf("%s %s: %w", x.Schema().Name(i), vectors.Text(x.Schema(), i, amount), invalid.Amount)
 		}

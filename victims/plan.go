@@ -183,7 +183,7 @@ func (d *decision) addVictim(p *Plan, s *site, id TaskID) {
 	size := append(v.Size[:0], d.c.size(id)...)
 	types := resources.Positive(size)
 	*v = Victim{
-		Task: id, Key: r.key, Name: d.c.names.at(int(id)), Path: d.tree.Path(r.leaf), Place: d.c.nodes[r.node].name,
+		Task: id, Key: r.key, Name: d.c.names.at(int(id)), Path: d.tree.Path(r.leaf), NodeName: d.c.nodes[r.node].name,
 		Priority: r.priority, Size: size, Job: d.c.jobs.name(r.job),
 		OptedOut: r.flags.has(flagOptedOut), Originator: r.flags.has(flagOriginator),
 		Rank:        d.eligible.rankOf(id),

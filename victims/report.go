@@ -224,7 +224,7 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 
 func (v *Victim) report(s *resources.Schema) victimReport {
 	return victimReport{
-		Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.Place,
+		Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.NodeName,
 		Resources: vectors.Quantities(s, v.Size), Priority: v.Priority, Rank: v.Rank,
 		Whole: v.Whole, ForNode: v.ForNode, ForHeadroom: v.ForHeadroom, ForQuota: v.ForQuota, Blocks: v.Blocks,
 		OptedOut: v.OptedOut, Originator: v.Originator,

@@ -152,7 +152,7 @@ func TestLoad_Bad(t *testing.T) {
 		{`"members":3`, `"members":0`, `minimum of job "to come": 0: out of range`},
 		{`"members":3`, `"members":3,"placed":true`, `minimum of job "to come": it has no tasks: unknown`},
 		{`"size":[1,0]`, `"size":[9223372036854775807,0]`, "in use: out of range"},
-		{`"size":[1,0]`, `"size":[1,0,3]`, "3 of type 2 of 2: bad amount"},
+		{`"size":[1,0]`, `"size":[1,0,3]`, "3 of type number 3, and the schema has 2: bad amount"},
 		{`"size":[1,0]`, `"size":[1.5,0]`, "1.5"},
 		{`"cost":3`, `"cost":-3`, "cost -3: bad amount"},
 		{`"victims":[3]`, `"victims":[6]`, "row 6 is no task"},

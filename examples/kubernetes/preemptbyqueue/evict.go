@@ -62,7 +62,7 @@ func (e *eviction) add(h fwk.Handle, v victim) {
 // addAll adds the victims of a plan.
 func (e *eviction) addAll(h fwk.Handle, of []victims.Victim) {
 	for i := range of {
-		e.add(h, victim{key: of[i].Key, node: of[i].Place})
+		e.add(h, victim{key: of[i].Key, node: of[i].NodeName})
 	}
 }
 

@@ -260,7 +260,7 @@ func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc, of 
 	}
 	for i := range of {
 		v := &of[i]
-		gone[v.Place] = append(gone[v.Place], v.Key)
+		gone[v.NodeName] = append(gone[v.NodeName], v.Key)
 	}
 	snapshot := g.plugin.handle.MutableSnapshotSharedLister()
 	if err := snapshot.StartMutations(); err != nil {

@@ -174,7 +174,7 @@ func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
 		if pod == nil {
 			continue // gone this moment
 		}
-		e.victims = append(e.victims, victim{pod: pod, key: v.Key, node: v.Place})
+		e.victims = append(e.victims, victim{pod: pod, key: v.Key, node: v.NodeName})
 		victimsTotal.WithLabelValues(v.Path).Inc()
 		if id, ok := c.cluster.Lookup(v.Key); ok && c.cluster.State(id) == victims.Running {
 			if err := c.cluster.SetState(v.Key, victims.Marked); err != nil {
