@@ -5,11 +5,14 @@ package internal
 import (
 	"fmt"
 	"go/ast"
+	"os"
 	"path"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -70,5 +73,22 @@ func TestWords(t *testing.T) {
 			}
 			require.Greater(t, len(seen), 1)
 		})
+	}
+}
+
+// TestWords_Levels: a level that is off by default is told wherever readers look for it.
+func TestWords_Levels(t *testing.T) {
+	off := rulebook.AllWords()[len(rulebook.Words()):]
+	require.NotEmpty(t, off)
+	for _, word := range off {
+		for file, form := range map[string]string{
+			"DESIGN.md":               "`%s`",
+			"examples/plan/README.md": "%s",
+			"victims/planner.go":      `%q`,
+		} {
+			text, err := os.ReadFile(filepath.Join("..", file))
+			require.NoError(t, err)
+			require.Contains(t, string(text), fmt.Sprintf(form, word), file)
+		}
 	}
 }

@@ -78,6 +78,7 @@ func TestLevels_Compare(t *testing.T) {
 			if d.Outcome != victims.Refused && d.Plan.Proof != victims.ProofCost || d.Outcome == victims.Refused && !d.Refusal.Proven {
 				return
 			}
+			(*rulebook.Cost)(&d.Plan.Cost).Drop(rulebook.Unnamed(levels)) // Compare sees them
 			if refused > 0 {
 				d.Refusal.RetryAt = time.Time{} // what is said of later instants is not proven
 			}
