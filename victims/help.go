@@ -526,7 +526,7 @@ func (d *decision) helpPlace(h *Help) {
 // of its queues may go then, if law 2 is what keeps them. Who is exempt now counts as
 // one who may go: its time may pass unnoticed, if that alone does not help.
 func (d *decision) helpVictims(h *Help) {
-	h.Bounds, h.Policies, h.Priorities = true, !d.required(), true
+	h.Bounds, h.Policies, h.Priorities = true, !d.required() || d.eligible.timed.Own(), true
 	h.less = append(h.less, d.needs.queues...)
 	if !d.headroomAlone() {
 		h.node, h.anyNode, h.Labels = d.ask.RequiredNode, !d.required(), true

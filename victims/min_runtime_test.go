@@ -68,6 +68,7 @@ func TestMinRuntime(t *testing.T) {
 		require.Equal(t, "no-victims", d.Refusal.Reason)
 		require.Equal(t, []victims.Count{{Rule: "exempt", Tasks: 1}}, d.Refusal.Counts)
 		require.True(t, end.Equal(d.Refusal.RetryAt), "RetryAt %v", d.Refusal.RetryAt)
+		require.True(t, d.Refusal.Help.Policies, "the queue may say less")
 		require.True(t, d.Refusal.Help.MayHaveChanged(f.c, end))
 		require.False(t, d.Refusal.Help.MayHaveChanged(f.c, end.Add(-1)))
 

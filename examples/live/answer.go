@@ -141,7 +141,7 @@ func why(s *scenario.Step, run *scenario.Run) string {
 		line, cause = s.Placed.Decision.Summary(run.After), &s.Placed.Decision.Refusal
 	}
 	if cause != nil && cause.ProtectedBy.Named {
-		line += "; a guarantee protects others, " + cause.ProtectedBy.Text(run.After)
+		line += "; the guarantee of " + run.After.Tree().Path(cause.ProtectedBy.Queue) + " protects others"
 	}
 	return plain.Line(line)
 }
