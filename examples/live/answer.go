@@ -141,7 +141,11 @@ func why(s *scenario.Step, run *scenario.Run) string {
 		line, cause = s.Placed.Decision.Summary(run.After), &s.Placed.Decision.Refusal
 	}
 	if cause != nil && cause.ProtectedBy.Named {
-		line += "; the guarantee of " + run.After.Tree().Path(cause.ProtectedBy.Queue) + " protects others"
+		by := &cause.ProtectedBy
+		line += "; the guarantee of " + run.After.Tree().Path(by.Queue) + " protects others"
+		if by.Job != "" {
+			line += fmt.Sprintf(": job %s needs %d members, and goes whole or not at all", by.Job, run.After.MinMembers(by.Job))
+		}
 	}
 	return plain.Line(line)
 }
