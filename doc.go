@@ -5,7 +5,7 @@
 // without breaking anyone's guarantee?
 //
 // This package is the manual; its examples are whole flows. DESIGN.md has the rules with
-// their reasons. Each package imports only packages before it:
+// their reasons. Its packages:
 //
 //	resources      quantities, vectors, limits
 //	queue          the tree: guaranteed, max, usage; fair shares
@@ -16,8 +16,8 @@
 //	quota          enforcing a max that was lowered
 //	jobs           all-or-nothing plans for whole jobs; who moves instead of stopping; what waits
 //
-// jobs/koordinator reads Koordinator's labels, victims/snapshot writes what a planner sees as
-// one file, and victims/preempttest tests your callbacks.
+// jobs/koordinator reads Koordinator's labels, victims/snapshot writes what a planner sees,
+// and victims/preempttest tests your callbacks.
 //
 // # The model
 //
@@ -73,7 +73,7 @@
 //	// whole. Or decide an ask again: it is refused, InFlight, until it fits.
 //
 // A jobs.Pending holds what waits, and decides those for which that may help. The program examples/minischeduler
-// does all of it, with quotas. See docs/beside-a-live-scheduler.md, docs/production.md and docs/several-clusters.md.
+// does all of it. See docs/beside-a-live-scheduler.md, docs/production.md and docs/several-clusters.md.
 //
 // # What no compiler sees
 //
@@ -97,7 +97,7 @@
 //
 // Node selectors, node affinity, taints, zones, nodes reserved for a user: the planner's filter, which sees the ask's
 // class and the instant. Maintenance windows, expected ends: the filter refuses the node to asks that would not end in
-// time, victims' included, and sets Question.Until to the end of the window.
+// time once victims have stopped, and sets Question.Until to the end of the window.
 //
 // Limits of users, licences: Hold of [jobs.Pending].
 //
@@ -180,8 +180,7 @@
 //     lower) and 7.
 //
 // Victims of others also come from outside the lowest queue that governs the ask. So a
-// fixed workload comes to rest, even if victims always come back (DESIGN.md, Storm
-// freedom).
+// fixed workload comes to rest, even if victims always come back.
 //
 // # What is promised
 //

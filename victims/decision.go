@@ -582,7 +582,7 @@ func (d *Decision) keep(v resources.Vector) resources.Vector {
 	return d.sizes[from:len(d.sizes):len(d.sizes)]
 }
 
-// Traits decide who of a queue over its max stops first, for tasks of any type. Compose other orders by [cmp.Or].
+// Traits order your own tasks as package quota does: fill them in, sort by Compare. Compose others by [cmp.Or].
 type Traits struct {
 	Originator bool
 	Priority   int32

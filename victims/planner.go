@@ -61,7 +61,7 @@ type Options struct {
 	// ask asks for the best plans first, at most twice per node and once per victim that changes.
 	Predicate func(q *Question) bool
 
-	// Admit holds decisions of package jobs to other quotas. It is asked at each queue from the leaf up, about
+	// Admit holds decisions of package jobs to other quotas of queues. It is asked at each queue from the leaf up, about
 	// required members without a place together and further ones singly. It sets dst to what victims below have to
 	// free, in wanted types, and returns it; refused if no victim can help.
 	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
