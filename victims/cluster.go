@@ -175,7 +175,7 @@ func checkMinimum(job string, members int) error {
 	return nil
 }
 
-// Clone returns an independent copy with the same tree, version and rows, and nothing to undo. Until either
+// Clone returns an independent copy with the same tree, version and IDs, and nothing to undo. Until either
 // changes, plans for one apply to the other.
 func (c *Cluster) Clone() *Cluster {
 	d := new(Cluster)
@@ -213,7 +213,7 @@ var (
 	ErrRoom      = errors.New("no room")             // Start must wait, a grant on a closed node
 )
 
-// AddNode adds a node, last in node order, and returns its row. A closed one opens, with its tasks. Errors are
+// AddNode adds a node, last in node order, and returns its ID. A closed one opens, with its tasks. Errors are
 // a name that is empty or taken, a negative capacity, and capacities beyond int64.
 func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	c.made()
@@ -342,7 +342,7 @@ func (c *Cluster) endGrants(node NodeID) (orphans []Orphan) {
 	return orphans
 }
 
-// AddTask adds a copy of a task, in place of a grant of its key, and returns its row. Room is not asked.
+// AddTask adds a copy of a task, in place of a grant of its key, and returns its ID. Room is not asked.
 //
 // Errors are a key that is empty or in use, a queue that is no leaf, no node or an unknown one, a budget
 // without a name or named twice, and values out of range.
@@ -355,7 +355,7 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 }
 
 // SetTask makes a task be as given: new, moved or changed. A mark to leave stays unless State is another way to leave.
-// It takes the place of a grant of its key. Its row stays. Errors are those of [Cluster.AddTask] but for a key in use.
+// It takes the place of a grant of its key. Its ID stays. Errors are those of [Cluster.AddTask] but for a key in use.
 func (c *Cluster) SetTask(t *Task) (TaskID, error) {
 	id, err := c.put(t)
 	return id, c.did(err)

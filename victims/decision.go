@@ -17,10 +17,10 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A TaskID is the row of a task or grant in its [Cluster] until its removal. Then another may get it.
+// A TaskID is the number of a task or grant in its [Cluster] until its removal. Then another may get it.
 type TaskID int32
 
-// A NodeID is the row of a node in its [Cluster] until its removal. Then another may get it. Zero is no node.
+// A NodeID is the number of a node in its [Cluster] until its removal. Then another may get it. Zero is no node.
 type NodeID int32
 
 // A State says what a task is doing.

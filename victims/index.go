@@ -354,7 +354,7 @@ func (n *nodeRow) isOpen() bool {
 // or [Cluster.SyncNode] met a bad size.
 func (x *nodeTable) Closed(id NodeID) bool { return x.nodeOf(id).closed() }
 
-// ClosedNodes appends the closed nodes to dst, in the order of their rows.
+// ClosedNodes appends the closed nodes to dst, in the order of their IDs.
 func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
 	// Mostly there is none, and then no node is looked at.
 	if !x.hasClosed() {

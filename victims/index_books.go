@@ -57,7 +57,7 @@ type waitVictim struct {
 	must bool
 }
 
-// Granted yields the rows of all grants in the order in which they were given. Collect them before
+// Granted yields the IDs of all grants in the order in which they were given. Collect them before
 // you change the cluster.
 func (x *askBook) Granted() iter.Seq[TaskID] {
 	return func(yield func(TaskID) bool) {

@@ -19,7 +19,7 @@ import (
 // The index as callers see it: what comes into a cluster is checked here, before anything changes,
 // and tasks are read.
 
-// parse checks a task, or a grant, that is to be added and returns its row,
+// parse checks a task, or a grant, that is to be added and returns its ID,
 // without its application, job and lists. Old is the amounts that its key has
 // already, which make place. Nothing is changed before everything is checked.
 func (x *index) parse(t *Task, old resources.Vector) (taskRow, error) {
@@ -240,13 +240,13 @@ func (x *index) grantSize(key string) resources.Vector {
 // same time, as long as none changes it: those of this file, [Cluster.Node] and
 // those beside it, the tree's, [Cluster.Clone], and decisions of planners.
 
-// Lookup returns the row of the task with a key.
+// Lookup returns the ID of the task with a key.
 func (x *taskTable) Lookup(key string) (TaskID, bool) {
 	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
 	return id, ok && x.tasks[id].state != Granted
 }
 
-// LookupGrant returns the row of the grant with a key.
+// LookupGrant returns the ID of the grant with a key.
 func (x *taskTable) LookupGrant(key string) (TaskID, bool) {
 	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
 	return id, ok && x.tasks[id].state == Granted
@@ -376,7 +376,7 @@ func (x *taskTable) leafOf(application string) (leaf queue.ID, ok bool) {
 // Job returns the gang that a task or grant is a member of, or "".
 func (x *taskTable) Job(id TaskID) string { return x.jobs.name(x.rowOf(id).job) }
 
-// Tasks yields all tasks and grants in the order of rows.
+// Tasks yields all tasks and grants in the order of IDs.
 func (x *taskTable) Tasks() iter.Seq[TaskID] {
 	return func(yield func(TaskID) bool) {
 		for id := range x.tasks {

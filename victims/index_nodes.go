@@ -161,7 +161,7 @@ func (x *nodeTable) nodeByName(name string) (NodeID, error) {
 	return id, nil
 }
 
-// LookupNode returns the row of the node with a name, closed or not.
+// LookupNode returns the ID of the node with a name, closed or not.
 func (x *nodeTable) LookupNode(name string) (NodeID, bool) {
 	id, ok := x.nodeIDs[name]
 	return id, ok

@@ -17,7 +17,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 )
 
-// Load reads what [Cluster.Save] has written since version 0.1.0. The cluster answers as the saved one, rows
+// Load reads what [Cluster.Save] has written since version 0.1.0. The cluster answers as the saved one, IDs
 // included; plans made before do not apply. From a [bufio.Reader] it reads no more than its part. Errors have
 // line and value.
 func Load(r io.Reader) (*Cluster, error) {
