@@ -108,7 +108,7 @@ func (w *world) story(t *testing.T) {
 		now := metav1.DeleteOptions{GracePeriodSeconds: &zero}
 		require.NoError(t, w.client.PolicyV1().PodDisruptionBudgets("default").DeleteCollection(ctx, now, metav1.ListOptions{}))
 		require.NoError(t, w.client.CoreV1().Pods("default").DeleteCollection(ctx, now, metav1.ListOptions{}))
-		eventually(t, "no pods are left", func() bool { return len(w.all()) == 0 })
+		eventually(t, "no pods are left", w.empty)
 		require.NoError(t, w.client.CoreV1().Nodes().DeleteCollection(ctx, now, metav1.ListOptions{}))
 	})
 }

@@ -34,21 +34,29 @@ type world struct {
 	leaving []*v1.Pod  // those that do not
 	respawn bool       // pods that were evicted are created again
 	made    int
-	evicted []string // queue/name, in the order in which they went
+	evicted []string           // queue/name, in the order in which they went
+	here    map[types.UID]bool // pods that it was told of, and not yet that they are gone
 }
 
 func newWorld(t *testing.T, authorization string, flags ...string) *world {
 	config := startAPI(t, authorization, flags...)
-	w := &world{config: config, client: kubernetes.NewForConfigOrDie(config), t: t}
+	w := &world{config: config, client: kubernetes.NewForConfigOrDie(config), t: t, here: map[types.UID]bool{}}
 	w.addClasses(t)
 	f := informers.NewSharedInformerFactory(w.client, 0)
 	informer := f.Core().V1().Pods().Informer()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { w.live(obj.(*v1.Pod)) }, UpdateFunc: func(_, obj any) { w.live(obj.(*v1.Pod)) },
+		AddFunc: func(obj any) {
+			w.mu.Lock()
+			w.here[obj.(*v1.Pod).UID] = true
+			w.mu.Unlock()
+			w.live(obj.(*v1.Pod))
+		},
+		UpdateFunc: func(_, obj any) { w.live(obj.(*v1.Pod)) },
 		DeleteFunc: func(obj any) {
-			if pod, ok := obj.(*v1.Pod); ok {
-				w.gone(pod)
+			if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = last.Obj
 			}
+			w.gone(obj.(*v1.Pod))
 		},
 	})
 	require.NoError(t, err)
@@ -107,11 +115,12 @@ func (w *world) release() {
 
 // gone notes an eviction, and creates the pod again if controllers do so.
 func (w *world) gone(pod *v1.Pod) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.here, pod.UID)
 	if pod.DeletionTimestamp == nil || pod.Spec.NodeName == "" {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.evicted = append(w.evicted, pod.Labels[queueLabel]+"/"+pod.Name)
 	if !w.respawn {
 		return
@@ -135,6 +144,14 @@ func (w *world) report(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.t.Logf("kubelet or controller: %v", err)
+}
+
+// empty reports whether there are no pods, and all that was told of the last ones has been heard: else
+// they would be victims of the next test.
+func (w *world) empty() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.all()) == 0 && len(w.here) == 0
 }
 
 // all returns all pods.
