@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"internal/units": {"resources", "internal/cost", "internal/least"},
 
 	// The search for places of gangs, and who goes for them.
-	"internal/gangs": {"internal/least"},
+	"internal/gangs": {"resources", "internal/least"},
 
 	// The search for tasks that start again elsewhere.
 	"internal/moves": {"resources", "queue", "victims", "internal/lent", "internal/aside", "internal/cost", "internal/least", "internal/units", "internal/eligible", "internal/rulebook", "internal/trees", "internal/trigger"},

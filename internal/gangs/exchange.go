@@ -480,7 +480,7 @@ func (s *Solver) rebuild() bool {
 		}
 	}
 	out := len(s.chain)
-	most := out + 2*out + 2
+	most := 3*out + 2
 	g.flip(s, s.chain)
 	for !g.enough() && len(s.chain) < most {
 		gains := slices.DeleteFunc(s.staying(), func(x gain) bool { return slices.Contains(s.chain[:out], x.whole) })

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // A guide says of exchanges of wholes, without making them, that they are of no use: because
@@ -232,14 +233,7 @@ func (g *guide) recount(s *Solver, wholes []int32) {
 }
 
 // enough reports whether there are places enough, by counts.
-func (g *guide) enough() bool {
-	for n, sum := range g.sums {
-		if sum < g.needed[n] {
-			return false
-		}
-	}
-	return true
-}
+func (g *guide) enough() bool { return resources.Fits(g.needed, g.sums) }
 
 // flipped tells the guide that wholes were flipped.
 func (g *guide) flipped(s *Solver, flips []int32) {
