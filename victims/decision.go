@@ -504,6 +504,9 @@ type refusalSide = lent.Side[*told]
 
 func (*told) For(r *Refusal) *told { return &r.told }
 
+// WhoProtects says who protects others, as in "that of root.a, cpu=10".
+func (*told) WhoProtects(r *Refusal, c *Cluster) string { return r.ProtectedBy.text(c) }
+
 // A Protector is the queue whose guarantee protects tasks, and the type.
 type Protector struct {
 	Queue queue.ID

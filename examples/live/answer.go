@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -141,11 +142,7 @@ func why(s *scenario.Step, run *scenario.Run) string {
 		line, cause = s.Placed.Decision.Summary(run.After), &s.Placed.Decision.Refusal
 	}
 	if cause != nil && cause.ProtectedBy.Named {
-		by := &cause.ProtectedBy
-		line += "; the guarantee of " + run.After.Tree().Path(by.Queue) + " protects others"
-		if by.Job != "" {
-			line += fmt.Sprintf(": job %s needs %d members, and goes whole or not at all", by.Job, run.After.MinMembers(by.Job))
-		}
+		line += "; a guarantee protects others, " + lent.To(cause).WhoProtects(cause, run.After)
 	}
 	return plain.Line(line)
 }
