@@ -157,9 +157,8 @@ func (c *Cluster) GrantPlace(a *Ask, node NodeID, now time.Time) (TaskID, error)
 // Admit, and tasks that move to its place must have gone. Of a job enough members must run or hold a grant; to start
 // one anyhow use [Cluster.SetTask].
 //
-// If it must wait the error wraps [ErrRoom] and names what is in its way; [Cluster.Grants] says whom
-// it waits for. The cost is linear in the tasks of its nodes. See
-// DESIGN.md, Grants.
+// If it must wait the error wraps [ErrRoom] and names what is in its way; [Cluster.Grants] says whom it waits for. No
+// function is asked. The cost is linear in the tasks of its nodes.
 func (c *Cluster) Start(ask string, now time.Time) error {
 	row, ok := c.askIDs[ask]
 	if !ok {

@@ -14,7 +14,6 @@ import (
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
@@ -186,7 +185,7 @@ func (d *decision) sortByKey(list []keyedTask) {
 		copy(start[:], d.c.tasks[list[i].id].key[alike:])
 		list[i].start = binary.BigEndian.Uint64(start[:])
 	}
-	d.scratch.unkeyed = rows.Zeros(d.scratch.unkeyed, len(list))
+	d.scratch.unkeyed = resized(d.scratch.unkeyed, len(list))
 	sortByStart(list, d.scratch.unkeyed)
 	// Mostly that was all: a sort of what is sorted is one look at each.
 	slices.SortFunc(list, func(a, b keyedTask) int {
