@@ -123,12 +123,7 @@ func (r *rules) rule(id victims.TaskID, t *victims.Task) rulebook.Rule {
 	if rule := r.veto(t); rule != 0 {
 		return rule
 	}
-	return r.timed.Keeps(stay(id, t))
-}
-
-// stay returns what rules that end by themselves ask of a task.
-func stay(id victims.TaskID, t *victims.Task) eligible.Stay {
-	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.SparedUntil}
+	return r.timed.Keeps(lent.To(r.options).Stay(r.cluster, id))
 }
 
 // Exempts asks the caller; see [eligible.Exempter].

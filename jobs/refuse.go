@@ -115,7 +115,7 @@ func (d *decision) retryAt(s stage, certain bool) time.Time {
 		d.pay(lookWork)
 		// A task that another rule keeps does not become a candidate by time.
 		if t := d.c.TaskView(id); t.State != victims.Granted && d.rules.veto(&t) == 0 {
-			d.ends = d.rules.timed.AppendEnd(d.ends, stay(id, &t))
+			d.ends = d.rules.timed.AppendEnd(d.ends, lent.To(&d.p.Options).Stay(d.c, id))
 		}
 	}
 	// The more rules have ended the more tasks may go, so this is monotone.

@@ -116,7 +116,8 @@ type enforcement struct {
 // begin states what has to go, and which types that are.
 func (x *enforcement) begin(e *Enforcer, q queue.ID, now time.Time) {
 	x.e, x.c, x.tree, x.q, x.now = e, e.Cluster, e.Cluster.Tree(), q, now
-	x.timed = eligible.Timed{Horizon: now} // neither queues nor callers keep tasks from quotas
+	x.timed.Reset(x.tree, now)
+	x.timed.OfQuota = true
 	x.losses.Begin(x.c.Capacity())
 	x.types = x.tree.Schema().Len()
 	x.usage = x.tree.Effective(x.usage, x.q)

@@ -154,19 +154,25 @@ func (x *enforcement) reportObstacles(e *victims.Enforcement) {
 			x.countStop(e.Shortfall, &t, why, keeper)
 		}
 	}
+	tell := func(s *victims.Obstacle) {
+		if s.Amount > 0 {
+			e.Obstacles = append(e.Obstacles, *s)
+			s.Amount = 0 // once
+		}
+	}
 	for _, t := range x.list {
-		for _, rule := range stopRules {
-			if s := x.stops[t][rule]; s.Amount > 0 {
-				e.Obstacles = append(e.Obstacles, s)
-			}
+		for _, rule := range sumRules {
+			tell(&x.stops[t][rule])
+		}
+		for rule := range x.stops[t] {
+			tell(&x.stops[t][rule])
 		}
 	}
 }
 
-// stopRules are the rules that keep tasks from a quota, in the order in which they are told.
-var stopRules = [...]rulebook.Rule{
-	rulebook.RuleGuarantee, rulebook.RuleBudget, rulebook.RuleGang, rulebook.RuleOvershoot,
-	rulebook.RuleEnforced, rulebook.RuleRequiredNode, rulebook.RuleRefused, rulebook.RuleGranted,
+// sumRules are those of sums, which are told first. The others come in the order of refusals.
+var sumRules = [...]rulebook.Rule{
+	rulebook.RuleGuarantee, rulebook.RuleBudget, rulebook.RuleGang, rulebook.RuleOvershoot, rulebook.RuleEnforced,
 }
 
 // countStop adds what a task holds of the types that stay over to what its rule
@@ -201,7 +207,7 @@ func (x *enforcement) stopOf(id victims.TaskID, t *victims.Task, row int32) (rul
 	case row < 0 && t.RequiredNode:
 		return rulebook.RuleRequiredNode, x.q
 	case row < 0:
-		return x.timed.Keeps(stay(id, t)), x.q
+		return x.later(id), x.q
 	}
 	singly, together := x.mayGo(row)
 	if !singly && !together {

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -102,7 +103,7 @@ func (x *enforcement) gather(w queue.ID) {
 		if t.State == victims.Granted {
 			r.grants = append(r.grants, t.Key)
 		}
-		if t.State != victims.Running || t.RequiredNode || x.timed.Keeps(stay(id, &t)) != 0 {
+		if t.State != victims.Running || t.RequiredNode || x.later(id) != 0 {
 			continue
 		}
 		gang := x.gangOf(&t)
@@ -113,9 +114,9 @@ func (x *enforcement) gather(w queue.ID) {
 	row.end = int32(len(r.tasks))
 }
 
-// stay returns what rules that end by themselves ask of a task.
-func stay(id victims.TaskID, t *victims.Task) eligible.Stay {
-	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.SparedUntil}
+// later returns the rule that keeps a task for now and ends by itself, or 0.
+func (x *enforcement) later(id victims.TaskID) rulebook.Rule {
+	return x.timed.Keeps(lent.To(&x.e.Options).Stay(x.c, id))
 }
 
 // enter lists a task of some gang.
@@ -207,7 +208,7 @@ func (x *enforcement) newGang(job string, w queue.ID, least int) gangRow {
 			continue
 		}
 		running++
-		g.together = g.together && m.Queue == w && !m.RequiredNode && x.timed.Keeps(stay(id, &m)) == 0
+		g.together = g.together && m.Queue == w && !m.RequiredNode && x.later(id) == 0
 	}
 	g.spare = int32(max(running-least, 0))
 	return g

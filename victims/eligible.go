@@ -60,9 +60,17 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 // relax lets a rule about a single task not hold.
 func (e *eligibility) relax(r Relaxation) {
 	e.without, e.Ceiling = r, e.ceiling
+	if e.timed.Waived = nil; r.Rule != "" {
+		e.timed.Waived = e.waives
+	}
 	if r.Rule == rulebook.RelaxPriority {
 		e.Ceiling = noLimit
 	}
+}
+
+// waives reports whether a rule that ends by itself does not keep a task. See [eligible.Timed].
+func (e *eligibility) waives(rule rulebook.Rule, t eligible.Stay) bool {
+	return e.without.ofTask(rule.String(), TaskID(t.Task))
 }
 
 // veto is rule without what ends by itself, and without what the job of a member spares: it asks nobody.
@@ -99,16 +107,13 @@ func (e *eligibility) kept(id TaskID) rulebook.Rule {
 	if !e.timed.Any() {
 		return 0
 	}
-	return e.timed.Keeps(e.stay(id))
+	return e.timed.Keeps(e.c.stayOf(id))
 }
 
-// stay returns what rules that end by themselves ask of a task.
-func (e *eligibility) stay(id TaskID) eligible.Stay {
-	r := &e.c.tasks[id]
-	return eligible.Stay{
-		Task: int32(id), Leaf: r.leaf, Scheduled: r.scheduledAt(), Refused: instantOf(e.c.refused.at(int(id))),
-		NotExempt: e.without.ofTask(rulebook.RelaxExemption, id),
-	}
+// stayOf returns what rules that end by themselves ask of a task, whoever takes it.
+func (x *taskTable) stayOf(id TaskID) eligible.Stay {
+	r := &x.tasks[id]
+	return eligible.Stay{Task: int32(id), Leaf: r.leaf, Scheduled: r.scheduledAt(), Refused: instantOf(x.refused.at(int(id)))}
 }
 
 // Exempts asks the caller; see [eligible.Exempter].

@@ -205,23 +205,20 @@ func (d *decision) retryAt(stages []stage, certain bool) time.Time {
 	}
 	d.scratch.ends = ends
 	plans := func(end time.Time) bool {
-		for _, s := range stages {
-			if d.prepare(s) {
-				d.eligible.timed.Horizon = end
-				if d.choose() || certain && !d.search.Shown && d.trial.meter.Over() {
-					return true
-				}
+		return slices.ContainsFunc(stages, func(s stage) bool {
+			if !d.prepare(s) {
+				return false
 			}
-		}
-		return false
+			d.eligible.timed.Horizon = end
+			return d.choose() || certain && !d.search.Shown && d.trial.meter.Over()
+		})
 	}
 	if d.p.Predicate == nil {
 		return eligible.FirstEnd(ends, plans)
 	}
-	for _, end := range eligible.Ends(ends) { // a predicate may refuse what is more
-		if plans(end) {
-			return end
-		}
+	ends = eligible.Ends(ends)
+	if i := slices.IndexFunc(ends, plans); i >= 0 { // a predicate may refuse what is more
+		return ends[i]
 	}
 	return time.Time{}
 }
@@ -230,7 +227,7 @@ func (d *decision) retryAt(stages []stage, certain bool) time.Time {
 func (e *eligibility) ends(dst []time.Time) []time.Time {
 	for id := range e.c.Tasks() {
 		if e.c.tasks[id].state != Granted && e.veto(id) == 0 {
-			dst = e.timed.AppendEnd(dst, e.stay(id))
+			dst = e.timed.AppendEnd(dst, e.c.stayOf(id))
 		}
 	}
 	return dst

@@ -176,6 +176,7 @@ func (o *choosing) AskOf(m *Move, c *Cluster) Ask                        { retur
 func (o *choosing) Question(c *Cluster, a *Ask, now time.Time) *Question { return a.question(c, now) }
 func (o *choosing) Unnamed() uint16                                      { return (*Options)(o).unnamed() }
 func (o *choosing) Loss(c *Cluster, id TaskID) eligible.Loss             { return c.lossOf(id) }
+func (o *choosing) Stay(c *Cluster, id TaskID) eligible.Stay             { return c.stayOf(id) }
 func (o *choosing) Relaxed(rule string) *int                             { return (*Options)(o).relaxed(rule) }
 func (o *choosing) CheckMember(m *Member) error                          { return checkStop(m) }
 func (o *choosing) Counting() resources.Mask                             { return (*Options)(o).counting() }

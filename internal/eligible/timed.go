@@ -17,6 +17,9 @@ type Timed struct {
 	Horizon time.Time // what ends until then counts as ended
 	Exempts Exempter  // nil: the caller exempts nobody
 	Refused bool      // some task may be refused; Keeps notes whom it meets
+	OfQuota bool      // rules that quotas have no word for keep nobody
+	// Waived says of a rule that it does not keep a task; for explanations. nil: all count.
+	Waived func(rule rulebook.Rule, t Stay) bool
 
 	least []time.Duration // by queue: how long its tasks must have run
 	bound bool            // some queue keeps tasks for some time
@@ -33,7 +36,6 @@ type Stay struct {
 	Leaf      queue.ID
 	Scheduled time.Time
 	Refused   time.Time // until when nobody takes it
-	NotExempt bool      // exemptions do not hold; for explanations
 }
 
 // timedRules has all of them, in the order in which they count. Each says until when it keeps a task, if it
@@ -87,7 +89,7 @@ func (x *Timed) Keeps(t Stay) rulebook.Rule {
 	}
 	for i := range timedRules {
 		r := &timedRules[i]
-		if r.rule == rulebook.RuleExempt && t.NotExempt {
+		if x.OfQuota && r.rule.Entry().Quota == "" || x.Waived != nil && x.Waived(r.rule, t) {
 			continue
 		}
 		if end, keeps := r.until(x, t); keeps && (end.IsZero() || end.After(x.Horizon)) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -34,12 +35,7 @@ func (s *Search) movable(id victims.TaskID, t *victims.Task) bool {
 	if s.rules.Veto(&traits) != 0 || s.overMax(t) {
 		return false
 	}
-	return s.timed.Keeps(stay(id, t)) == 0
-}
-
-// stay returns what rules that end by themselves ask of a task.
-func stay(id victims.TaskID, t *victims.Task) eligible.Stay {
-	return eligible.Stay{Task: int32(id), Leaf: t.Queue, Scheduled: t.Scheduled, Refused: t.SparedUntil}
+	return s.timed.Keeps(lent.To(s.Options).Stay(s.c, id)) == 0
 }
 
 // Exempts asks the caller; see [eligible.Exempter].
@@ -50,17 +46,14 @@ func (s *Search) Exempts(task int32) (until time.Time, exempt bool) {
 
 // firstEnd returns the first instant from which a task may go, or move, that may not now; zero: never. What
 // ends there may not be enough.
-func (s *Search) firstEnd() (first time.Time) {
+func (s *Search) firstEnd() time.Time {
 	s.ends = s.ends[:0]
 	for id := range s.c.Tasks() {
-		if t := s.c.TaskView(id); t.State == victims.Running {
-			s.ends = s.timed.AppendEnd(s.ends, stay(id, &t))
+		if s.c.State(id) == victims.Running {
+			s.ends = s.timed.AppendEnd(s.ends, lent.To(s.Options).Stay(s.c, id))
 		}
 	}
-	for _, end := range s.ends {
-		first = eligible.Sooner(first, end, s.Now)
-	}
-	return first
+	return eligible.FirstEnd(s.ends, func(time.Time) bool { return true })
 }
 
 // overMax reports whether a queue above a task is over its max, in a type of the task: it
