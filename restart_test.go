@@ -149,9 +149,12 @@ func (h *host) picture() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, c.Version(), c.Tree(), c.Tree().Warnings(), c.Capacity())
 	for q := range queue.ID(c.Tree().Len()) {
+		policies, err := json.Marshal(c.Tree().Policies(q)) // follows pointers
+		if err != nil {
+			panic(err)
+		}
 		fmt.Fprintln(&b, c.Tree().Path(q), c.Tree().Usage(q), c.Tree().Leaving(q), c.Tree().Guaranteed(q), c.Tree().Max(q),
-			c.Tree().Policies(q).WithinQueue, c.Tree().Policies(q).Preemption, *c.Tree().Policies(q).PreemptionDelay, *c.Tree().Policies(q).QuotaDelay,
-			c.Tree().Policies(q).PriorityFence, *c.Tree().Policies(q).PriorityOffset, c.Tree().Policies(q).Weight, c.Tree().Policies(q).Dynamic, slices.Collect(c.TasksIn(q)))
+			string(policies), slices.Collect(c.TasksIn(q)))
 	}
 	for _, id := range append(slices.Collect(c.Nodes()), c.ClosedNodes(nil)...) {
 		fmt.Fprintln(&b, id, c.Node(id), c.Free(nil, id), c.ComingFree(nil, id), c.UnknownUsage(nil, id), c.Closed(id), slices.Collect(c.TasksOn(id)))

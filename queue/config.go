@@ -131,7 +131,7 @@ func (b *builder) build(root *Config) (*Tree, error) {
 	x.Leaving = make([]int64, t.Len()*t.schema.Len())
 	b.warnOfCages()
 	slices.SortStableFunc(b.warnings, func(x, y warning) int { return cmp.Compare(x.at, y.at) })
-	x.Says = t.says
+	x.Says, x.SaidBy = t.says, t.saidBy
 	for _, w := range b.warnings {
 		x.Warnings = append(x.Warnings, w.err)
 	}
@@ -159,13 +159,8 @@ func (b *builder) add(c *Config, parent ID, above *Policies, heritage *Config) {
 
 	own := *c
 	own.inherit(heritage)
-	p := own.policies(b.bad(q, ""), b.problem)
-	disabledBy := int32(q)
-	if p.Preemption == "" && above != nil && above.Preemption == Disabled {
-		disabledBy = x.DisabledBy[parent]
-	}
-	p = p.below(above)
-	t.policies, x.DisabledBy = append(t.policies, p), append(x.DisabledBy, disabledBy)
+	p, said := own.policies(b.bad(q, ""), b.problem).below(above)
+	t.policies, t.said = append(t.policies, p), append(t.said, said)
 	if p.Preemption == Fence && *p.QuotaDelay > 0 {
 		b.warn(q, fmt.Errorf("%w: the %s fence, when the max is enforced (%s %v)",
 			errNoEffect, propertyPreemptionPolicy, propertyQuotaPreemptionDelay, *p.QuotaDelay))

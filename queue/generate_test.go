@@ -74,25 +74,34 @@ func shape(t *rapid.T) Config {
 // badValues are of no property.
 var badValues = []string{"Fence", "", "-1s", "60", "soon", "any", "0", "many"}
 
+type propertyValue struct {
+	name   string
+	values []string
+}
+
+// propertyValues has values of all properties. The first is good.
+var propertyValues = []propertyValue{
+	{propertyPreemptionPolicy, []string{"fence", "default", "disabled", "Fence", ""}},
+	{propertyPreemptionDelay, []string{"1m", "1h30m", "0s", "-1s", "60", "soon"}},
+	{"preemption.min-runtime", []string{"1m", "0s", "-1s", "soon"}},
+	{propertyOwnLeaf, []string{"never", "Met", "branch", "any"}},
+	{propertyPriorityPolicy, []string{"fence", "default", "Fence"}},
+	{propertyPriorityOffset, []string{"7", "-1", "0"}},
+	{propertyQuotaPreemptionDelay, []string{"1m", "0s", "soon"}},
+	{propertyFairWeight, []string{"2", "3", "7", "100", "2147483647", "0", "many"}},
+}
+
 // addProperties draws properties for a queue and those below it, in a tidy tree good ones
 // only. Most set none.
 func addProperties(t *rapid.T, c *Config, tidy bool) {
 	if rapid.IntRange(0, 3).Draw(t, "properties") == 3 {
 		c.Properties = make(map[string]string)
-		for _, p := range []struct {
-			name   string
-			values []string
-		}{
-			{propertyPreemptionPolicy, []string{"default", "fence", "disabled", "Fence", ""}},
-			{propertyPreemptionDelay, []string{"1m", "1h30m", "0s", "-1s", "60", "soon"}},
-			{propertyOwnLeaf, []string{"never", "Met", "branch", "any"}},
-			{propertyFairWeight, []string{"2", "3", "7", "100", "2147483647", "0", "many"}},
-			{propertyQuotaPreemptionDelay, []string{"1m", "0s", "soon"}},
-		} {
+		for _, p := range propertyValues {
+			values := slices.Clone(p.values)
 			if tidy {
-				p.values = slices.DeleteFunc(p.values, func(v string) bool { return slices.Contains(badValues, v) })
+				values = slices.DeleteFunc(values, func(v string) bool { return slices.Contains(badValues, v) })
 			}
-			c.Properties[p.name] = rapid.SampledFrom(p.values).Draw(t, p.name)
+			c.Properties[p.name] = rapid.SampledFrom(values).Draw(t, p.name)
 		}
 	}
 	for i := range c.Children {
@@ -130,7 +139,7 @@ func promised(children []Config, i int) (sum, most int64) {
 
 // disabledBy returns the queue that protects the tasks of another one, if one does.
 func disabledBy(t *Tree, q ID) (by ID, ok bool) {
-	return ID(t.in().DisabledBy[q]), t.Policies(q).Preemption == Disabled
+	return ID(t.saidBy(int32(q), propertyPreemptionPolicy)), t.Policies(q).Preemption == Disabled
 }
 
 func mask(t *rapid.T, s *resources.Schema) resources.Mask {

@@ -65,18 +65,19 @@ const (
 // change what its pointers point to.
 func (t *Tree) Policies(q ID) Policies { return t.policies[t.known(q)] }
 
-// below returns p with what it does not say filled in. above are the policies of the queue
+// below returns p with what it does not say filled in, and what it says. above are the policies of the queue
 // above, nil for the root.
-func (p Policies) below(above *Policies) Policies {
+func (p Policies) below(above *Policies) (all Policies, own [len(sayings)]bool) {
 	if above == nil { // a preemption policy has no effect on the root
 		above, p.Preemption = aboveRoot(), Default
 	}
 	for i := range sayings {
-		if s := &sayings[i]; !s.said(&p) {
+		s := &sayings[i]
+		if own[i] = s.said(&p); !own[i] {
 			s.fill(&p, above)
 		}
 	}
-	return p
+	return p, own
 }
 
 // aboveRoot is what the root inherits.
@@ -125,7 +126,7 @@ var sayings = [...]saying{
 		fill:    func(p, above *Policies) { p.PreemptionDelay = above.PreemptionDelay },
 	}),
 	duration("MinRuntime", func(p *Policies) **time.Duration { return &p.MinRuntime }, saying{
-		names: []string{propertyMinRuntime}, want: "a duration, 0 or above",
+		names: []string{"preemption.min-runtime"}, want: "a duration, 0 or above",
 		fill: func(p, above *Policies) { p.MinRuntime = above.MinRuntime },
 	}),
 	{
@@ -211,6 +212,14 @@ func (s *saying) take(p, one *Policies, good bool) bool {
 	return good
 }
 
+// saidBy returns the nearest queue upwards, from q on, that says itself what a property says; else the root.
+func (t *Tree) saidBy(q int32, property string) int32 {
+	for i := sayingOf(property); ID(q) != Root && !t.said[q][i]; {
+		q = int32(t.parents[q])
+	}
+	return q
+}
+
 // says returns the properties that give a queue its policies, below a queue that has its own.
 func (t *Tree) says(q int32) map[string]string {
 	all, p, above := make(map[string]string), &t.policies[q], aboveRoot()
@@ -220,7 +229,7 @@ func (t *Tree) says(q int32) map[string]string {
 	for i := range sayings {
 		s, unset := &sayings[i], Policies{}
 		s.fill(&unset, above)
-		if text := s.text(p); text != s.text(&unset) || s.names[0] == propertyPreemptionPolicy && t.in().DisabledBy[q] == q && p.Preemption == Disabled {
+		if text := s.text(p); text != s.text(&unset) || s.names[0] == propertyPreemptionPolicy && t.said[q][i] && p.Preemption == Disabled {
 			all[s.names[0]] = text
 		}
 	}

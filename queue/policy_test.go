@@ -3,7 +3,8 @@
 package queue
 
 import (
-	"strconv"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,37 +15,21 @@ import (
 
 // typed returns a configuration that says by policies what c says by properties.
 func typed(c Config) Config {
-	p := &c.Policies
 	for key, value := range c.Properties {
-		switch key {
-		case propertyPreemptionPolicy:
-			p.Preemption = value
-		case propertyPreemptionDelay:
-			d, err := time.ParseDuration(value)
-			if err != nil {
-				d = -1 // as bad
-			}
-			p.PreemptionDelay = &d
-		case propertyMinRuntime:
-			d, err := time.ParseDuration(value)
-			if err != nil {
-				d = -1 // as bad
-			}
-			p.MinRuntime = &d
-		case propertyOwnLeaf:
-			p.WithinQueue = WithinQueue(value)
-		case propertyQuotaPreemptionDelay:
-			d, err := time.ParseDuration(value)
-			if err != nil {
-				d = -1
-			}
-			p.QuotaDelay = &d
-		case propertyFairWeight:
-			n, err := strconv.ParseInt(value, 10, 32)
-			if err != nil || n == 0 {
-				n = -1
-			}
-			p.Weight = int32(n)
+		i := sayingOf(key)
+		if i < 0 {
+			continue
+		}
+		s, one := &sayings[i], Policies{}
+		good := s.read(&one, value)
+		checked := one
+		s.copy(&c.Policies, &one)
+		if f := reflect.ValueOf(&c.Policies).Elem().FieldByName(s.field); good && s.valid(&checked) {
+			continue
+		} else if f.CanInt() {
+			f.SetInt(-1) // as bad
+		} else if f.Kind() == reflect.Pointer {
+			f.Elem().SetInt(-1)
 		}
 	}
 	children := c.Children
@@ -115,33 +100,29 @@ func TestPolicies_Bad(t *testing.T) {
 // TestPolicies_Twice: a thing is said by a policy or by a property, and who says both is
 // told, whatever the values are.
 func TestPolicies_Twice(t *testing.T) {
-	for key, policies := range map[string]Policies{
-		propertyPreemptionPolicy:     {Preemption: Fence},
-		propertyPreemptionDelay:      {PreemptionDelay: new(time.Second)},
-		propertyOwnLeaf:              {WithinQueue: Met},
-		propertyPriorityPolicy:       {PriorityFence: "fence"},
-		propertyPriorityOffset:       {PriorityOffset: new(int32(0))},
-		propertyQuotaPreemptionDelay: {QuotaDelay: new(time.Duration(0))},
-		propertyMinRuntime:           {MinRuntime: new(time.Duration(0))},
-		propertyQuotaDelay:           {QuotaDelay: new(time.Duration(0))},
-		propertyFairWeight:           {Weight: 1},
-	} {
-		twice := with(node("a", "", ""), key, "x")
-		twice.Policies = policies
-		for _, mode := range []bool{lenient, strict} {
-			_, err := build(schema, new(node("root", "", "", twice)), mode)
-			require.ErrorIs(t, err, errTwice)
-			require.ErrorContains(t, err, `queue: root.a: said twice: property `+key+` "x" and policy `)
+	for at := range sayings {
+		s, policies := &sayings[at], Policies{}
+		i := slices.IndexFunc(propertyValues, func(p propertyValue) bool { return p.name == s.names[0] })
+		require.GreaterOrEqual(t, i, 0, "queue/generate_test.go: no values of %s", s.names[0])
+		require.True(t, s.read(&policies, propertyValues[i].values[0]))
+		for _, key := range s.names {
+			twice := with(node("a", "", ""), key, "x")
+			twice.Policies = policies
+			for _, mode := range []bool{lenient, strict} {
+				_, err := build(schema, new(node("root", "", "", twice)), mode)
+				require.ErrorIs(t, err, errTwice)
+				require.ErrorContains(t, err, `queue: root.a: said twice: property `+key+` "x" and policy `)
 
-			root := node("root", "", "", node("a", "", ""))
-			root.Template = &twice
-			_, err = build(schema, &root, mode)
-			require.ErrorContains(t, err, `queue: root: template: said twice: property `+key)
+				root := node("root", "", "", node("a", "", ""))
+				root.Template = &twice
+				_, err = build(schema, &root, mode)
+				require.ErrorContains(t, err, `queue: root: template: said twice: property `+key)
+			}
+			// Whatever else is said besides is no contradiction.
+			other := with(node("a", "", ""), "application.sort.policy", "fifo")
+			other.Policies = policies
+			mustNew(t, node("root", "", "", other), strict)
 		}
-		// Whatever else is said besides is no contradiction.
-		other := with(node("a", "", ""), "application.sort.policy", "fifo")
-		other.Policies = policies
-		mustNew(t, node("root", "", "", other), strict)
 	}
 }
 

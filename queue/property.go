@@ -27,7 +27,6 @@ const (
 	propertyQuotaPreemptionDelay = "quota.preemption.delay"
 	propertyQuotaDelay           = "preemption.quota.delay" // the same, in YuniKorn 1.8
 	propertyOwnLeaf              = "preemption.own-leaf"    // YuniKorn has neither this
-	propertyMinRuntime           = "preemption.min-runtime" // nor this
 	propertyFairWeight           = "fair.weight"            // nor this
 )
 

@@ -28,6 +28,16 @@ func settings(t *Tree, q ID) string {
 	if p.WithinQueue != "" {
 		text += fmt.Sprintf(" within=%s", p.WithinQueue)
 	}
+	for i := range sayings {
+		s, unset := &sayings[i], Policies{}
+		switch s.field {
+		case "Preemption", "PreemptionDelay", "PriorityFence", "PriorityOffset", "QuotaDelay", "Weight", "WithinQueue":
+			continue
+		}
+		if s.fill(&unset, aboveRoot()); s.text(&p) != s.text(&unset) {
+			text += fmt.Sprintf(" %s=%s", s.names[0], s.text(&p))
+		}
+	}
 	return text
 }
 

@@ -33,6 +33,7 @@ type Tree struct {
 	byPath   map[string]ID
 	parents  []ID // parents[Root] is Root
 	policies []Policies
+	said     [][len(sayings)]bool // by the queue itself
 }
 
 type box = lent.Box

@@ -15,7 +15,6 @@ import (
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
-	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -364,11 +363,10 @@ func (o *Options) binds(rule string, t *queue.Tree, q queue.ID, ask *Ask) bool {
 		return onPath && !o.ByPriority
 	case rulebook.RelaxFence:
 		return q == fence.Root(t, ask.Queue) && q != queue.Root
-	case rulebook.RelaxDisabled:
-		by, disabled := trees.DisabledBy(t, q)
-		return disabled && by == q
-	default: // of its path it also says what a gang is entitled to
+	case rulebook.RelaxGuarantee: // of its path it also says what a gang is entitled to
 		return t.Guaranteed(q).Defined != 0 && !(onPath && len(ask.Members) > 0)
+	default:
+		return (rule != rulebook.RelaxDisabled || t.Policies(q).Preemption == queue.Disabled) && says(t, q, rule, q)
 	}
 }
 
@@ -470,7 +468,7 @@ func (r Relaxation) waives(o string, q queue.ID) bool {
 // lifts says of a rule that keeps all tasks of leaf w from asks of another leaf whether it does not count.
 func (r Relaxation) lifts(t *queue.Tree, asking queue.ID) func(rule rulebook.Rule, w queue.ID) bool {
 	return func(rule rulebook.Rule, w queue.ID) bool {
-		return rule == rulebook.RuleFence && r.opens(t, asking, w) || rule == rulebook.RuleDisabled && r.enables(t, w)
+		return rule.String() == r.Rule && (r.opens(t, asking, w) || says(t, w, r.Rule, r.Queue))
 	}
 }
 
@@ -484,11 +482,10 @@ func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
 	return ok && t.Contains(fence.Root(t, parent), w)
 }
 
-// enables reports whether leaf w, which is disabled, would not be without the
-// policy that is relaxed.
-func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
-	by, _ := trees.DisabledBy(t, w)
-	return r.Rule == rulebook.RelaxDisabled && r.Queue == by
+// says reports whether the property that makes a rule is said for queue q by another, or by itself.
+func says(t *queue.Tree, q queue.ID, rule string, by queue.ID) bool {
+	p := rulebook.RelaxationOf(rule).Property
+	return p != "" && lent.Of(t).SaidBy(int32(q), p) == int32(by)
 }
 
 // A table is rows of cells, the first of which is its header.

@@ -31,14 +31,14 @@ func (f *fixture) relaxed(e *victims.Explanation) []string {
 	lines := []string{}
 	for _, r := range e.Relaxations {
 		about := ""
-		switch r.Rule {
-		case "over-guarantee", "max", "fence", "disabled", "guarantee":
+		switch rulebook.RelaxationOf(r.Rule).Subject {
+		case rulebook.OfQueue:
 			about = " " + f.c.Tree().Path(r.Queue)
-		case "budget":
+		case rulebook.OfBudget:
 			about = " " + r.Budget
-		case "unschedulable", "reservation":
+		case rulebook.OfNode:
 			about = " " + f.c.Node(r.Node).Name
-		case "same-application", "priority", "exempt", "required-node":
+		case rulebook.OfTask:
 			about = " " + r.Key
 		}
 		lines = append(lines, fmt.Sprintf("%v%s: %v %s %d", r.Rule, about, r.Outcome, f.c.Node(r.Place).Name, r.Victims))

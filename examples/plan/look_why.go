@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -98,6 +99,9 @@ const lowest = "-2000000000"
 // relax returns the change of the document that takes a rule out of the way.
 func (d *drawing) relax(request int, f *victims.Relaxation) *change {
 	queueAt := func(names ...any) []any { return append(d.placeOfQueue(f.Queue), names...) }
+	if x := rulebook.RelaxationOf(f.Rule); x.Property != "" {
+		return &change{queueAt("properties", x.Property), quoted(x.Free)}
+	}
 	switch f.Rule {
 	case "may-not-preempt":
 		return &change{[]any{"requests", request, "ask", "allowPreemptOther"}, []byte("true")}
@@ -113,8 +117,6 @@ func (d *drawing) relax(request int, f *victims.Relaxation) *change {
 		return &change{queueAt("resources", "guaranteed"), []byte("{}")}
 	case "budget":
 		return &change{[]any{"budgets", f.Budget, "left"}, []byte(strconv.Itoa(len(d.run.Document.Tasks)))}
-	case "fence", "disabled":
-		return &change{queueAt("properties", "preemption.policy"), quoted("default")}
 	case "unschedulable":
 		return d.changeNode(f.Node, "unschedulable", []byte("false"))
 	case "reservation":

@@ -40,10 +40,11 @@ type Tree struct {
 	ReadOnly bool // it shows another tree, which alone can be changed
 	Warnings []*Problem
 
-	Ends       []int32 // the subtree of q is [q, Ends[q])
-	DisabledBy []int32 // the queue that says "disabled", of those that are
+	Ends []int32 // the subtree of q is [q, Ends[q])
 	// Says returns the properties that give a queue its policies, below a queue that has its own.
 	Says func(q int32) map[string]string
+	// SaidBy returns the nearest queue upwards, from q on, that says itself what a property says; else the root.
+	SaidBy func(q int32, property string) int32
 
 	Usage, Leaving  []int64
 	Guaranteed, Max Bounds

@@ -10,6 +10,8 @@ type Relaxation struct {
 	Subject  Subject
 	Text     string
 	Obstacle string // a reason at the gate that counts no more
+	Property string // of a queue, which makes the rule
+	Free     string // a value with which it keeps nobody
 }
 
 // A Subject is what a rule that can be relaxed is about.
@@ -47,24 +49,24 @@ const (
 
 // relaxations are in the order in which they are tried and told.
 var relaxations = [...]Relaxation{
-	{RelaxMayNot, OfAsk, "if it might preempt others", MayNotPreempt},
-	{RelaxDelay, OfAsk, "without the preemption delay of its queue", TooEarly},
-	{RelaxInterval, OfAsk, "without the interval between attempts", TooSoon},
-	{RelaxUngoverned, OfAsk, "if it needed no guarantee", NotGuaranteed},
-	{RelaxTrigger, OfQueue, "if %s were under its guarantee", OverGuarantee},
-	{RelaxCap, OfAsk, "without the cap on victims", ""},
-	{RelaxInside, OfAsk, "if it might take from inside the starving queue", HeadroomInside},
-	{RelaxMax, OfQueue, "without the max of %s", OverMax},
-	{RelaxFence, OfQueue, "without the fence of %s", ""},
-	{RelaxDisabled, OfQueue, "if preemption were not disabled in %s", ""},
-	{RelaxGuarantee, OfQueue, "without the guarantee of %s", ""},
-	{RelaxBudget, OfBudget, "if the budget %s had more left", ""},
-	{RelaxUnschedulable, OfNode, "if %s were schedulable", ""},
-	{RelaxReservation, OfNode, "if %s were not reserved", ""},
-	{RelaxApplication, OfTask, "if %s were of another application", ""},
-	{RelaxPriority, OfTask, "if %s were low enough in effective priority", ""},
-	{RelaxExemption, OfTask, "if %s were not exempt", ""},
-	{RelaxRequiredNode, OfTask, "if %s were not bound to its node", ""},
+	{RelaxMayNot, OfAsk, "if it might preempt others", MayNotPreempt, "", ""},
+	{RelaxDelay, OfAsk, "without the preemption delay of its queue", TooEarly, "", ""},
+	{RelaxInterval, OfAsk, "without the interval between attempts", TooSoon, "", ""},
+	{RelaxUngoverned, OfAsk, "if it needed no guarantee", NotGuaranteed, "", ""},
+	{RelaxTrigger, OfQueue, "if %s were under its guarantee", OverGuarantee, "", ""},
+	{RelaxCap, OfAsk, "without the cap on victims", "", "", ""},
+	{RelaxInside, OfAsk, "if it might take from inside the starving queue", HeadroomInside, "", ""},
+	{RelaxMax, OfQueue, "without the max of %s", OverMax, "", ""},
+	{RelaxFence, OfQueue, "without the fence of %s", "", "preemption.policy", "default"},
+	{RelaxDisabled, OfQueue, "if preemption were not disabled in %s", "", "preemption.policy", "default"},
+	{RelaxGuarantee, OfQueue, "without the guarantee of %s", "", "", ""},
+	{RelaxBudget, OfBudget, "if the budget %s had more left", "", "", ""},
+	{RelaxUnschedulable, OfNode, "if %s were schedulable", "", "", ""},
+	{RelaxReservation, OfNode, "if %s were not reserved", "", "", ""},
+	{RelaxApplication, OfTask, "if %s were of another application", "", "", ""},
+	{RelaxPriority, OfTask, "if %s were low enough in effective priority", "", "", ""},
+	{RelaxExemption, OfTask, "if %s were not exempt", "", "", ""},
+	{RelaxRequiredNode, OfTask, "if %s were not bound to its node", "", "", ""},
 }
 
 // Relaxations returns all of them, in the order in which they are tried and told.

@@ -71,12 +71,6 @@ type Queues struct{ first *int32 }
 // QueuesOf returns what stands for the queues of t.
 func QueuesOf(t *queue.Tree) Queues { return Queues{&lent.Of(t).Ends[0]} }
 
-// DisabledBy returns the nearest queue upwards, from q on, that says "disabled" itself, if
-// tasks of q are protected by that.
-func DisabledBy(t *queue.Tree, q queue.ID) (by queue.ID, ok bool) {
-	return queue.ID(lent.Of(t).DisabledBy[q]), t.Policies(q).Preemption == queue.Disabled
-}
-
 // End returns the ID after the last queue of the subtree of q.
 func End(t *queue.Tree, q queue.ID) queue.ID { return queue.ID(lent.Of(t).Ends[q]) }
 

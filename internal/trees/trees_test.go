@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -99,10 +100,10 @@ func TestNumbers(t *testing.T) {
 		require.Equal(t, test.end, End(tree, test.q))
 		require.Equal(t, test.depth, Depth(tree, test.q))
 		require.Equal(t, test.name, Name(tree, test.q))
-		by, ok := DisabledBy(tree, test.q)
-		require.Equal(t, test.disabledBy != 0, ok)
-		if ok {
-			require.Equal(t, test.disabledBy, by)
+		disabled := tree.Policies(test.q).Preemption == queue.Disabled
+		require.Equal(t, test.disabledBy != 0, disabled)
+		if disabled {
+			require.Equal(t, test.disabledBy, queue.ID(lent.Of(tree).SaidBy(int32(test.q), "preemption.policy")))
 		}
 	}
 }
