@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -31,7 +32,7 @@ func propertyRefused(t *rapid.T) {
 		require.NoError(t, h.d.Count())
 		want = h.d.Refusal
 	}
-	counts := world.LetAlone(want.Counts)
+	counts := oracle.LetAlone(want.Counts)
 	h.c.Options.Exempt = nil
 	for key, at := range until {
 		_, err := h.cluster.Spare(key, at)
@@ -46,7 +47,7 @@ func propertyRefused(t *rapid.T) {
 	}
 	require.NoError(t, h.d.Count())
 	require.Equal(t, want.Reason, h.d.Refusal.Reason, h.c)
-	require.Equal(t, counts, world.LetAlone(h.d.Refusal.Counts), h.c)
+	require.Equal(t, counts, oracle.LetAlone(h.d.Refusal.Counts), h.c)
 	for _, n := range h.d.Refusal.Counts {
 		if n.Rule == "refused" {
 			refusedTasks += n.Tasks

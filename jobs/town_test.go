@@ -115,11 +115,15 @@ func (w *town) config(path string) queue.Config {
 		case name == path:
 			c.Guaranteed, c.Max = w.limit(l.with["g"]), w.limit(l.with["max"])
 			c.Properties = map[string]string{
-				"preemption.policy": l.with["policy"],
-
+				"preemption.policy":      l.with["policy"],
 				"preemption.min-runtime": l.with["runs"],
 				"priority.offset":        l.with["offset"],
 				"priority.policy":        l.with["priority"],
+			}
+			for key, value := range l.with {
+				if strings.Contains(key, ".") { // a property by its name
+					c.Properties[key] = value
+				}
 			}
 			for key, value := range c.Properties {
 				if value == "" {

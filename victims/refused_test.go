@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -53,7 +54,7 @@ func propertyRefused(t *rapid.T) {
 	require.Equal(t, want.Outcome, got.Outcome, k)
 	require.Equal(t, keysOf(&want), keysOf(&got), k)
 	require.Equal(t, want.Refusal.Reason, got.Refusal.Reason, k)
-	require.Equal(t, world.LetAlone(want.Refusal.Counts), world.LetAlone(got.Refusal.Counts), k)
+	require.Equal(t, oracle.LetAlone(want.Refusal.Counts), oracle.LetAlone(got.Refusal.Counts), k)
 	require.True(t, want.Refusal.RetryAt.Equal(got.Refusal.RetryAt), "%v, want %v\n%v", got.Refusal.RetryAt, want.Refusal.RetryAt, k)
 	if !got.Refusal.RetryAt.IsZero() {
 		refusedRetries++

@@ -14,7 +14,6 @@ const Quota Law = "quota"
 // forbids returns the first law about a single victim that keeps a task from
 // being one, or "".
 func (h *jobJudge) forbids(v *world.Task) Law {
-	_, exempt := h.o.Exempts(v.Key)
 	switch {
 	case v.State.Leaving(), v.RequiredNode, v.NonPreemptible:
 		return Candidate
@@ -30,7 +29,7 @@ func (h *jobJudge) forbids(v *world.Task) Law {
 		return Storm
 	case h.tooHigh(v):
 		return Law6
-	case exempt:
+	case h.early(v) != "":
 		return Exempt
 	}
 	return ""

@@ -123,7 +123,7 @@ func (h *jobJudge) noPlan() JobResult {
 
 // rule returns the first rule that keeps a task from being a victim, or "".
 func (h *jobJudge) rule(t *world.Task) string {
-	switch law := h.forbids(t); {
+	switch rule := h.early(t); {
 	case t.State.Leaving():
 		return "leaving"
 	case t.RequiredNode:
@@ -140,8 +140,8 @@ func (h *jobJudge) rule(t *world.Task) string {
 		return "non-preemptible"
 	case h.tooHigh(t):
 		return "priority"
-	case law == Exempt:
-		return "exempt"
+	case rule != "":
+		return rule
 	case !h.spare(t) && !h.mayStop(t.Job):
 		return "gang"
 	case !h.mayHelp(t):
@@ -221,31 +221,6 @@ func (h *jobJudge) heldTogether(t *world.Task, free []*world.Task) bool {
 			}
 		}
 	})
-}
-
-// wake returns the first end of an exemption at which, all else equal, there is
-// a plan. It is zero if there is none.
-func (h *jobJudge) wake() time.Time {
-	var ends []time.Time
-	for _, until := range h.o.Exempt {
-		if until.After(h.o.Now) {
-			ends = append(ends, until)
-		}
-	}
-	slices.SortFunc(ends, time.Time.Compare)
-	for _, end := range slices.Compact(ends) {
-		then := *h.c
-		then.Options.Exempt, then.Options.Settled = make(map[string]time.Time), true
-		for key, until := range h.o.Exempt {
-			if until.IsZero() || until.After(end) {
-				then.Options.Exempt[key] = until
-			}
-		}
-		if newJobJudge(&then).decidedJob() {
-			return end
-		}
-	}
-	return time.Time{}
 }
 
 // HasPlan reports whether there would be a plan, or room without one, if only

@@ -15,6 +15,8 @@ type judge struct {
 	o   *world.Options
 	own bool // the second decision, which takes of the own leaf too
 
+	quota *world.EnforceCase // that is judged, and no ask; nil: none
+
 	// Of a job the ask is all of its members together, and before is what of that comes
 	// before the last of them, the largest one of each type. Of an ask it is nothing.
 	before world.Amounts
@@ -37,9 +39,6 @@ func newJudge(w *world.World, ask *world.Ask, o *world.Options) *judge {
 	// What the queues say of the own leaf comes before the option.
 	own := *o
 	own.OwnLeaf = w.OwnLeaf(ask.Queue, o.OwnLeaf)
-	if !own.Settled {
-		own.Exempt, own.Settled = withYoung(w, &own), true
-	}
 	j := &judge{
 		w: w, ask: ask, o: &own,
 		queues:   make(map[string]world.Place),

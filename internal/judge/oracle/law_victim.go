@@ -13,8 +13,8 @@ func (d *docket) victim(v *world.Task) {
 		d.report(Law3, "%s is of the application of the ask", v)
 	}
 	d.priority(v)
-	if until, exempt := d.o.Exempts(v.Key); exempt {
-		d.report(Exempt, "%s until %v", v, until)
+	if rule := d.early(v); rule != "" {
+		d.report(Exempt, "%s: %s", v, rule)
 	}
 	if d.ask.RequiredNode != "" {
 		return // guarantees, fences and disabled queues protect nobody

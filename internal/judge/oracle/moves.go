@@ -141,10 +141,7 @@ func (j *judge) movers(node string, m *Moving) (units [][]*world.Task) {
 
 // mayMove reports whether no law about a single task keeps it from moving.
 func (j *judge) mayMove(t *world.Task, m *Moving) bool {
-	if !m.Movable[t.Key] || t.State.Leaving() || t.RequiredNode || t.Application == j.ask.Application {
-		return false
-	}
-	if _, exempt := j.o.Exempts(t.Key); exempt {
+	if !m.Movable[t.Key] || j.early(t) != "" || t.State.Leaving() || t.RequiredNode || t.Application == j.ask.Application {
 		return false
 	}
 	for _, q := range world.Up(t.Queue) {

@@ -3,7 +3,6 @@
 package oracle
 
 import (
-	"maps"
 	"strconv"
 	"time"
 
@@ -105,30 +104,4 @@ func (j *judge) rank(t *world.Task) int64 {
 	}
 	c := commonAncestor(t.Queue, j.ask.Queue)
 	return j.lifted(t.Priority, t.Queue, c) - j.lifted(j.ask.Priority, j.ask.Queue, c)
-}
-
-// withYoung returns the exemptions of a case with those of tasks that have run for less time than
-// their queue lets them: the nearest queue that says so, as far as that is a duration.
-func withYoung(w *world.World, o *world.Options) map[string]time.Time {
-	all := make(map[string]time.Time)
-	maps.Copy(all, o.Exempt)
-	queues := make(map[string]world.Place)
-	for _, q := range w.Queues() {
-		queues[q.Path] = q
-	}
-	for _, t := range w.Tasks {
-		for _, q := range world.Up(t.Queue) {
-			least, err := time.ParseDuration(queues[q].Properties["preemption.min-runtime"])
-			if err != nil || least < 0 {
-				continue
-			}
-			end := t.Scheduled.Add(least)
-			until, exempt := all[t.Key]
-			if !t.Scheduled.IsZero() && least > 0 && (!exempt || !until.IsZero() && end.After(until)) {
-				all[t.Key] = end
-			}
-			break
-		}
-	}
-	return all
 }

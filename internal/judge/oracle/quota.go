@@ -25,12 +25,9 @@ type enforcement struct {
 
 func newEnforcement(c *world.EnforceCase, victims []*world.Task) *enforcement {
 	nobody := &world.Ask{Queue: c.World.Root.Name}
-	// Neither the caller nor queues keep tasks from quotas.
-	o := &world.Options{Minimums: c.Minimums, Now: c.Now, Settled: true}
-	return &enforcement{
-		docket: &docket{judge: newJudge(&c.World, nobody, o), victims: victims},
-		c:      c, target: c.Target(),
-	}
+	j := newJudge(&c.World, nobody, &world.Options{Minimums: c.Minimums, Now: c.Now})
+	j.quota = c
+	return &enforcement{docket: &docket{judge: j, victims: victims}, c: c, target: c.Target()}
 }
 
 // EnforceBreaks returns what is wrong with stopping some tasks for a quota:
@@ -55,8 +52,8 @@ func (e *enforcement) single() {
 		switch {
 		case v.State.Leaving(), v.RequiredNode:
 			e.report(Candidate, "%s is leaving, or bound to its node", v)
-		case e.c.Refuses(v.Key):
-			e.report(Exempt, "%s would not stop", v)
+		case e.early(v) != "":
+			e.report(Exempt, "%s: %s", v, e.early(v))
 		case !world.Inside(v.Queue, e.c.Queue):
 			e.report(Scope, "%s is not below %s", v, e.c.Queue)
 		case !shares(v.Size, e.target) && !e.stops(v.Job, e.victims):
@@ -74,7 +71,7 @@ func (e *enforcement) lawful() {
 	for _, job := range e.jobsOf(e.victims) {
 		all, n := staff(e.w, job), len(membersOf(job, e.victims))
 		scattered := slices.ContainsFunc(all, func(t *world.Task) bool {
-			return t.Queue != all[0].Queue || !world.Inside(t.Queue, e.c.Queue) || e.c.Refuses(t.Key)
+			return t.Queue != all[0].Queue || !world.Inside(t.Queue, e.c.Queue) || e.early(t) != ""
 		})
 		if n > e.surplus(job) && (n < len(all) || scattered) {
 			e.report(Gang, "%d of %d members of %s go, which keeps %d", n, len(all), job, e.c.Minimums[job])

@@ -5,16 +5,15 @@ package oracle
 import (
 	"math/big"
 	"slices"
-	"time"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 )
 
 // rules are what keeps tasks, in the order in which they are counted.
-var rules = []string{
-	"leaving", "required-node", "same-application", "fence", "disabled", "inside", "priority", "exempt",
-	"not-helping", "budget", "guarantee",
-}
+var rules = slices.Concat(
+	[]string{"leaving", "required-node", "same-application", "fence", "disabled", "inside", "priority"}, timerRules(),
+	[]string{"not-helping", "budget", "guarantee"},
+)
 
 // rule returns the first rule that keeps a task from being a victim, or "".
 //
@@ -62,7 +61,6 @@ func (j *judge) ruleOf(t *world.Task, all []*world.Task) string {
 // keeps returns the first rule that is about a task itself.
 func (j *judge) keeps(t *world.Task) string {
 	required := j.ask.RequiredNode != ""
-	_, exempt := j.o.Exempts(t.Key)
 	own := j.own && j.owns(t.Queue)
 	atHome := j.own && t.Queue == j.ask.Queue
 	switch {
@@ -80,10 +78,8 @@ func (j *judge) keeps(t *world.Task) string {
 		return "inside"
 	case j.rank(t) > 0 || (j.o.StrictPriority || own) && j.rank(t) == 0:
 		return "priority"
-	case exempt:
-		return "exempt"
 	}
-	return ""
+	return j.early(t)
 }
 
 // helps reports whether a task reduces some open need: of its node, where the
@@ -162,29 +158,4 @@ func (j *judge) closest() (node string, lacks world.Amounts) {
 		}
 	}
 	return node, lacks
-}
-
-// wake returns the first end of an exemption at which, all else equal, there is
-// a plan. It is zero if there is none.
-func (j *judge) wake() time.Time {
-	var ends []time.Time
-	for _, until := range j.o.Exempt {
-		if until.After(j.o.Now) {
-			ends = append(ends, until)
-		}
-	}
-	slices.SortFunc(ends, time.Time.Compare)
-	for _, end := range ends {
-		then := *j.o
-		then.Exempt = make(map[string]time.Time)
-		for key, until := range j.o.Exempt {
-			if until.IsZero() || until.After(end) {
-				then.Exempt[key] = until
-			}
-		}
-		if _, ok := newJudge(j.w, j.ask, &then).decided(); ok {
-			return end
-		}
-	}
-	return time.Time{}
 }

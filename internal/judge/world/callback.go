@@ -117,18 +117,3 @@ func StaysRefused(t *rapid.T, now time.Time, decide func(at time.Time) *victims.
 		}
 	}
 }
-
-// LetAlone counts those who are exempt among those who refused.
-func LetAlone(counts []victims.Count) (all []victims.Count) {
-	for _, n := range counts {
-		if n.Rule == "exempt" {
-			n.Rule = "refused"
-		}
-		if last := len(all) - 1; last >= 0 && all[last].Rule == n.Rule {
-			all[last].Tasks += n.Tasks
-		} else {
-			all = append(all, n)
-		}
-	}
-	return all
-}

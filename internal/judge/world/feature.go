@@ -43,6 +43,10 @@ type Feature struct {
 	Level        bool // a level that is off by default, which some cases name
 	// Spoil takes it out of a case; nil: nothing does.
 	Spoil func(c *Case)
+	// Property is of queues, and ends by time. Random ones have these values; Spoil takes them all out.
+	Property string
+	Values   []string
+	draw     func(g *generator) // after all else
 	// Decides is in how many of a thousand cases with this feature alone the answer is another without
 	// it, at least; 0: it is not measured. 50 are good, but of what few asks can meet.
 	Decides int
@@ -60,13 +64,27 @@ var Table = []Feature{
 	{Name: "grants", With: WithGrants, Spoil: func(c *Case) { c.World.Grants = nil }},
 	{Name: "own leaf", With: WithOwnLeaf, Jobs: true, Spoil: func(c *Case) { c.SetOwnLeaf("") }},
 	{Name: "domains", With: WithDomains, Jobs: true},
-	{Name: "nearby", With: WithNearby, Decides: 20, Spoil: func(c *Case) {
+	{Name: "nearby", With: WithNearby, Decides: 20, draw: (*generator).drawNearby, Spoil: func(c *Case) {
 		c.Options.VictimsOnNode, c.Options.TakeOwnApplication = false, false
 	}},
-	{Name: "cap", With: WithCap, Jobs: true, Decides: 50, Spoil: func(c *Case) { c.Options.MaxVictims = 0 }},
-	{Name: "min runtime", With: WithMinRuntime, Jobs: true, Quotas: true, Decides: 50, Spoil: func(c *Case) { c.Options.Settled = true }},
-	{Name: "preemptions", With: WithPreemptions, Level: true, Decides: 50, Spoil: func(c *Case) { c.Options.Levels = nil }},
+	{Name: "cap", With: WithCap, Jobs: true, Decides: 50, draw: (*generator).drawCap, Spoil: func(c *Case) { c.Options.MaxVictims = 0 }},
+	timed(Feature{
+		Name: "min runtime", With: WithMinRuntime, Jobs: true, Quotas: true, Decides: 50,
+		Property: "preemption.min-runtime", Values: []string{"1m", "30s", "2m", "0s", "3m", "soon"},
+	}),
+	{Name: "preemptions", With: WithPreemptions, Level: true, Decides: 50, draw: (*generator).drawPreemptions, Spoil: func(c *Case) { c.Options.Levels = nil }},
 	{Name: "refusals", With: WithRefusals, Quotas: true},
+}
+
+// timed completes the row of a property that ends by time.
+func timed(f Feature) Feature {
+	f.draw = func(g *generator) {
+		if g.chance(f.Name, g.often(f.With)) {
+			g.drawProperty(&f, &g.w.Root)
+		}
+	}
+	f.Spoil = func(c *Case) { c.World.Root = c.World.Root.without(f.Property) }
+	return f
 }
 
 // Of returns the features of which may is true.
@@ -85,7 +103,7 @@ var EverythingOfJobs = Of(func(f *Feature) bool { return f.Jobs })
 // Later reports whether time alone may let somebody go who may not yet.
 func (c *Case) Later() bool {
 	return c.Options.Exempt != nil || slices.ContainsFunc(c.World.Queues(), func(q Place) bool {
-		return q.Properties["preemption.min-runtime"] != ""
+		return slices.ContainsFunc(Table, func(f Feature) bool { return f.Property != "" && q.Properties[f.Property] != "" })
 	})
 }
 
@@ -102,36 +120,44 @@ func forEach[T any](list []T, change func(*T)) {
 // drawLater draws what was added to worlds after all else, each feature behind those before it: so a
 // new one leaves worlds without it as they are.
 func (g *generator) drawLater() {
-	o := &g.c.Options
-	if g.has(WithNearby) {
-		o.VictimsOnNode, o.TakeOwnApplication = g.chance("same node", g.often(WithNearby)), g.chance("own application", g.often(WithNearby))
-	}
-	if g.has(WithCap) && g.chance("cap", g.often(WithCap)) {
-		o.MaxVictims = of(g, "at most", 1, 1, 1, 2)
-	}
-	if g.has(WithMinRuntime) && g.chance("min runtimes", g.often(WithMinRuntime)) {
-		g.drawMinRuntimes(&g.w.Root)
-	}
-	if g.has(WithPreemptions) && g.chance("preemptions count", g.often(WithPreemptions)) {
-		g.drawPreemptions()
+	for _, f := range Table {
+		if f.draw != nil && g.has(f.With) {
+			f.draw(g)
+		}
 	}
 }
 
-// drawMinRuntimes draws how long tasks must have run, of a queue and those below it.
-func (g *generator) drawMinRuntimes(q *Queue) {
-	if g.chance("min runtime", 6) {
+// drawNearby draws where victims must be, and whose they may be.
+func (g *generator) drawNearby() {
+	o, often := &g.c.Options, g.often(WithNearby)
+	o.VictimsOnNode, o.TakeOwnApplication = g.chance("same node", often), g.chance("own application", often)
+}
+
+// drawCap draws how many victims a plan may have.
+func (g *generator) drawCap() {
+	if g.chance("cap", g.often(WithCap)) {
+		g.c.Options.MaxVictims = of(g, "at most", 1, 1, 1, 2)
+	}
+}
+
+// drawProperty draws what a queue and those below it say.
+func (g *generator) drawProperty(f *Feature, q *Queue) {
+	if g.chance(f.Name, 6) {
 		if q.Properties == nil {
 			q.Properties = make(map[string]string)
 		}
-		q.Properties["preemption.min-runtime"] = of(g, "min runtime", "1m", "30s", "2m", "0s", "3m", "soon")
+		q.Properties[f.Property] = of(g, f.Name, f.Values...)
 	}
 	for i := range q.Children {
-		g.drawMinRuntimes(&q.Children[i])
+		g.drawProperty(f, &q.Children[i])
 	}
 }
 
 // drawPreemptions draws how often tasks were preempted before, and where among the levels that counts.
 func (g *generator) drawPreemptions() {
+	if !g.chance("preemptions count", g.often(WithPreemptions)) {
+		return
+	}
 	for i := range g.w.Tasks {
 		g.w.Tasks[i].Preemptions = of(g, "preempted", 0, 0, 1, 2, 5)
 	}

@@ -141,8 +141,8 @@ type Options struct {
 	// Exempt has the tasks that must not be taken before an instant, by key;
 	// the zero instant is never.
 	Exempt map[string]time.Time
-	// Settled: Exempt has also whom queues let run for some time.
-	Settled bool
+	// Rules that end by themselves until Ended, or until Now, keep nobody.
+	Ended time.Time
 	// Minimums has the members that running jobs must keep, by name. If it is
 	// nil, no minimum is known, and there are no gangs.
 	Minimums map[string]int
@@ -299,20 +299,21 @@ func (w *World) OwnLeaf(leaf, option string) string {
 
 // SetOwnLeaf sets the option, and no queue says anything about the own leaf any more.
 func (c *Case) SetOwnLeaf(word string) {
-	c.Options.OwnLeaf, c.World.Root = word, c.World.Root.withoutOwnLeaf()
+	c.Options.OwnLeaf, c.World.Root = word, c.World.Root.without("preemption.own-leaf")
 }
 
 // SetOwnLeaf is that of [Case].
 func (c *JobCase) SetOwnLeaf(word string) {
-	c.Options.OwnLeaf, c.World.Root = word, c.World.Root.withoutOwnLeaf()
+	c.Options.OwnLeaf, c.World.Root = word, c.World.Root.without("preemption.own-leaf")
 }
 
-func (q *Queue) withoutOwnLeaf() Queue {
+// without returns the queue and those below it, none of which says a property.
+func (q *Queue) without(property string) Queue {
 	x := *q
 	x.Properties, x.Children = maps.Clone(q.Properties), slices.Clone(q.Children)
-	delete(x.Properties, "preemption.own-leaf")
+	delete(x.Properties, property)
 	for i := range x.Children {
-		x.Children[i] = x.Children[i].withoutOwnLeaf()
+		x.Children[i] = x.Children[i].without(property)
 	}
 	return x
 }
