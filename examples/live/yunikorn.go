@@ -205,7 +205,7 @@ var queueReasons = map[string]string{
 var properties = []string{
 	"preemption.policy", "preemption.delay",
 	"priority.policy", "priority.offset", "quota.preemption.delay", "preemption.quota.delay",
-	"preemption.min-runtime", "fair.weight", // YuniKorn has none and lets it stand
+	"preemption.min-runtime", "preemption.own-leaf", "fair.weight", // YuniKorn has none of these and lets them stand
 }
 
 // quotaDelays are the names of the delay of quotas, in the documents of YuniKorn and

@@ -71,7 +71,7 @@ func TestYuniKorn_QueueRemarks(t *testing.T) {
 		{`{"name": "a", "adminacl": "*"}`, []string{a + `adminacl: "*": left out: who may administer does not matter to preemption`}},
 		{`{"name": "a", "maxapplications": 3}`, []string{a + `maxapplications: 3: left out: applications are not counted`}},
 		{`{"name": "a", "limits": [{"limit": ""}]}`, []string{a + `limits: [{"limit":""}]: left out: there are no limits for users and groups`}},
-		{`{"name": "a", "childtemplate": {"resources": {"max": {"vcore": 2}}, "properties": {"priority.offset": "1"}}}`, nil},
+		{`{"name": "a", "childtemplate": {"resources": {"max": {"vcore": 2}}, "properties": {"priority.offset": "1", "preemption.own-leaf": "met"}}}`, nil},
 		{`{"name": "a", "childtemplate": {"maxapplications": 1}}`, []string{a + `childtemplate.maxapplications: 1: left out: applications are not counted`}},
 		{`{"name": "a", "childtemplate": {"parent": true}}`, []string{a + `childtemplate.parent: true: left out: not known here`}},
 		{`{"name": "a", "childtemplate": {"properties": {"preemption.policy": "Fence"}}}`, []string{
