@@ -76,7 +76,8 @@ func (r *rules) prepare(c *jobCase) bool {
 		who.Strict, who.Starving, who.HasStarving = r.strict, r.needy.Needy, r.needy.Governed
 	}
 	if r.without.Rule != "" {
-		who.Waived = lent.To(r.without).Lifts(c.tree, r.ask.Queue)
+		lifts := lent.To(r.without).Lifts(c.tree, r.ask.Queue)
+		who.Waived, r.timed.Waived = lifts, func(rule rulebook.Rule, t eligible.Stay) bool { return lifts(rule, t.Leaf) }
 	}
 	reach := r.eligible.Reset(&who)
 	c.rooms = &r.eligible.Rooms

@@ -179,7 +179,7 @@ func TestRefusal_EveryRule(t *testing.T) {
 		tested["inside"] = true
 	})
 	for r := rulebook.Rule(1); r <= rulebook.RuleGuarantee; r++ { // those after it are of quotas
-		require.True(t, tested[r.String()], "no task is kept by %v", r)
+		require.True(t, tested[r.String()], "jobs/refuse_every_test.go: no task is kept by %v", r)
 	}
 
 	// What a task has of several rules, and which of them counts: the words of

@@ -131,7 +131,7 @@ func (b *builder) build(root *Config) (*Tree, error) {
 	x.Leaving = make([]int64, t.Len()*t.schema.Len())
 	b.warnOfCages()
 	slices.SortStableFunc(b.warnings, func(x, y warning) int { return cmp.Compare(x.at, y.at) })
-	x.Says, x.SaidBy = t.says, t.saidBy
+	x.Says, x.SaysItself = t.says, t.saysItself
 	for _, w := range b.warnings {
 		x.Warnings = append(x.Warnings, w.err)
 	}

@@ -139,7 +139,10 @@ func promised(children []Config, i int) (sum, most int64) {
 
 // disabledBy returns the queue that protects the tasks of another one, if one does.
 func disabledBy(t *Tree, q ID) (by ID, ok bool) {
-	return ID(t.saidBy(int32(q), propertyPreemptionPolicy)), t.Policies(q).Preemption == Disabled
+	for by = q; by != Root && !t.saysItself(int32(by), propertyPreemptionPolicy); {
+		by = t.parents[by]
+	}
+	return by, t.Policies(q).Preemption == Disabled
 }
 
 func mask(t *rapid.T, s *resources.Schema) resources.Mask {

@@ -212,12 +212,10 @@ func (s *saying) take(p, one *Policies, good bool) bool {
 	return good
 }
 
-// saidBy returns the nearest queue upwards, from q on, that says itself what a property says; else the root.
-func (t *Tree) saidBy(q int32, property string) int32 {
-	for i := sayingOf(property); ID(q) != Root && !t.said[q][i]; {
-		q = int32(t.parents[q])
-	}
-	return q
+// saysItself reports whether a queue says itself what a property says.
+func (t *Tree) saysItself(q int32, property string) bool {
+	i := sayingOf(property)
+	return i >= 0 && t.said[q][i]
 }
 
 // says returns the properties that give a queue its policies, below a queue that has its own.

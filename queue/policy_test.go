@@ -3,8 +3,11 @@
 package queue
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
+
+// Each thing that policies say stands in all lists of them.
+func TestPolicies_Listed(t *testing.T) {
+	for _, s := range sayings {
+		for file, want := range map[string]string{
+			"queue/config.go": "//	" + s.names[0] + " ", "DESIGN.md": "| `" + s.names[0] + "` |", "examples/live/yunikorn.go": strconv.Quote(s.names[0]),
+			"internal/trees/save.go": "p." + s.field,
+		} {
+			text, err := os.ReadFile(filepath.Join("..", file))
+			require.NoError(t, err)
+			require.Contains(t, string(text), want, "%s does not have %s", file, s.names[0])
+		}
+	}
+}
 
 // typed returns a configuration that says by policies what c says by properties.
 func typed(c Config) Config {

@@ -70,7 +70,8 @@ func (e *eligibility) relax(r Relaxation) {
 
 // waives reports whether a rule that ends by itself does not keep a task. See [eligible.Timed].
 func (e *eligibility) waives(rule rulebook.Rule, t eligible.Stay) bool {
-	return e.without.ofTask(rule.String(), TaskID(t.Task))
+	r := &e.without
+	return rule.String() == r.Rule && (r.Key != "" && r.task == TaskID(t.Task) || says(e.c.tree, t.Leaf, r.Rule, r.Queue))
 }
 
 // veto is rule without what ends by itself, and without what the job of a member spares: it asks nobody.

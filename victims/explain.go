@@ -456,8 +456,6 @@ func (r Relaxation) budget(name string) bool {
 	return r.Rule == rulebook.RelaxBudget && r.Budget == name
 }
 
-func (r Relaxation) ofTask(rule string, id TaskID) bool { return r.Rule == rule && r.task == id }
-
 // waives reports whether an obstacle at a queue does not count. Without storm freedom
 // nothing is inside the starving queue.
 func (r Relaxation) waives(o string, q queue.ID) bool {
@@ -484,8 +482,12 @@ func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
 
 // says reports whether the property that makes a rule is said for queue q by another, or by itself.
 func says(t *queue.Tree, q queue.ID, rule string, by queue.ID) bool {
-	p := rulebook.RelaxationOf(rule).Property
-	return p != "" && lent.Of(t).SaidBy(int32(q), p) == int32(by)
+	for at := range t.Ancestors(q) {
+		if lent.Of(t).SaysItself(int32(at), rulebook.RelaxationOf(rule).Property) {
+			return at == by
+		}
+	}
+	return false
 }
 
 // A table is rows of cells, the first of which is its header.

@@ -195,7 +195,9 @@ func TestExplain_EveryRelaxable(t *testing.T) {
 			seen[r.Rule] = true
 		}
 	}
-	require.Len(t, seen, len(rulebook.Relaxations()), "a rule that is no obstacle above")
+	for _, x := range rulebook.Relaxations() {
+		require.True(t, seen[x.Word], "victims/explain_relax_test.go: no obstacle for %s", x.Word)
+	}
 }
 
 // Several single rules may each be enough, and one of a kind may not.

@@ -43,8 +43,8 @@ type Tree struct {
 	Ends []int32 // the subtree of q is [q, Ends[q])
 	// Says returns the properties that give a queue its policies, below a queue that has its own.
 	Says func(q int32) map[string]string
-	// SaidBy returns the nearest queue upwards, from q on, that says itself what a property says; else the root.
-	SaidBy func(q int32, property string) int32
+	// SaysItself reports whether a queue says itself what a property says.
+	SaysItself func(q int32, property string) bool
 
 	Usage, Leaving  []int64
 	Guaranteed, Max Bounds

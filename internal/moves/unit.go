@@ -32,10 +32,7 @@ func (s *Search) movable(id victims.TaskID, t *victims.Task) bool {
 		Leaf: t.Queue, Priority: t.Priority, RequiredNode: t.RequiredNode,
 		SameApplication: t.Application != "" && t.Application == s.Ask.Application,
 	}
-	if s.rules.Veto(&traits) != 0 || s.overMax(t) {
-		return false
-	}
-	return s.timed.Keeps(lent.To(s.Options).Stay(s.c, id)) == 0
+	return s.rules.Veto(&traits) == 0 && !s.overMax(t) && s.timed.Keeps(lent.To(s.Options).Stay(s.c, id)) == 0
 }
 
 // Exempts asks the caller; see [eligible.Exempter].

@@ -63,7 +63,7 @@ func Save(w io.Writer, t *queue.Tree) error {
 		x.Check("queue", Name(t, q))
 		// The queue's own policy, and whether its tasks are protected by that or another.
 		preemption := p.Preemption
-		if p.Preemption == queue.Disabled && inside.SaidBy(int32(q), "preemption.policy") != int32(q) {
+		if p.Preemption == queue.Disabled && !inside.SaysItself(int32(q), "preemption.policy") {
 			preemption = queue.Default
 		}
 		x.Line("queue", queueLine{

@@ -103,7 +103,8 @@ func TestNumbers(t *testing.T) {
 		disabled := tree.Policies(test.q).Preemption == queue.Disabled
 		require.Equal(t, test.disabledBy != 0, disabled)
 		if disabled {
-			require.Equal(t, test.disabledBy, queue.ID(lent.Of(tree).SaidBy(int32(test.q), "preemption.policy")))
+			require.True(t, lent.Of(tree).SaysItself(int32(test.disabledBy), "preemption.policy"))
+			require.Equal(t, test.disabledBy == test.q, lent.Of(tree).SaysItself(int32(test.q), "preemption.policy"))
 		}
 	}
 }
