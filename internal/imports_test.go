@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 	"internal/vectors": {"resources"},
 
 	// What the three auditors share.
-	"internal/finding": {"resources", "queue", "internal/vectors"},
+	"internal/finding": {"resources", "queue", "internal/rulebook", "internal/vectors"},
 
 	// For tests of callers, and held to the same purity.
 	"victims/preempttest": {"internal/lent", "resources", "queue", "victims", "internal/rulebook"},

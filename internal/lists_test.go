@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +16,10 @@ import (
 
 	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // ruleWords are the words of all rules, in their order.
@@ -74,6 +78,37 @@ func TestLists_Choices(t *testing.T) {
 	page := readPage(t, "examples/plan/README.md")
 	for _, r := range choices.Rows() {
 		require.Contains(t, page, `"`+r.Name+`": `, "examples/plan/README.md, options")
+	}
+}
+
+// TestLists_Caps: each cap is an option that planners, documents and random worlds have, and that a document and
+// DESIGN.md show.
+func TestLists_Caps(t *testing.T) {
+	var documents strings.Builder
+	files, err := filepath.Glob("judge/scenario/testdata/scenarios/*.json")
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		documents.Write(text)
+	}
+	for c := range rulebook.NumCaps {
+		var o victims.Options
+		e, field := c.Entry(), reflect.ValueOf(&o).Elem().FieldByName(c.Entry().Option)
+		require.True(t, field.IsValid(), "victims/planner.go: Options have no %s", e.Option)
+		require.Equal(t, field.Addr().Interface(), lent.To(&o).Caps()[c], "victims/planner.go, caps: %s", e.Option)
+		_, found := reflect.TypeFor[choices.Choices]().FieldByName(e.Option)
+		require.True(t, found, "internal/choices/choices.go has no %s", e.Option)
+		require.True(t, slices.ContainsFunc(world.Table, func(f world.Feature) bool {
+			var x world.Case
+			most := reflect.ValueOf(&x.Options).Elem().FieldByName(e.Option)
+			if most.SetInt(1); f.Spoil != nil {
+				f.Spoil(&x)
+			}
+			return most.IsZero()
+		}), "internal/judge/world/feature.go: no row takes %s out", e.Option)
+		require.Contains(t, documents.String(), `"reason": "`+e.Word+`"`, "no document of internal/judge/scenario is refused for it")
+		require.Contains(t, readPage(t, "DESIGN.md"), "`"+e.Option+"`", "DESIGN.md, Budgets")
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -46,6 +48,9 @@ func fields(v victims.Violation) string {
 	return strings.Join(words, " ")
 }
 
+// unlike has two tasks with nothing in common, both of which have to go.
+const unlike = "queue q g=9\nqueue low\nqueue lent\nnode n1 4\nnode n2 4\ntask v low n1 4 app=a\ntask w lent n2 4 app=b\njob q 4,4"
+
 // For every law there is a plan that breaks it and no other one. What is said of it
 // names who is at fault, and what there is beside what is wanted.
 func TestAudit_EveryLaw(t *testing.T) {
@@ -58,7 +63,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 	)
 	byGuarantee := func(_ *town, _ *victims.Plan, a *victims.Auditor) { a.ByPriority = false }
 	tested := map[string]bool{}
-	for _, test := range []struct {
+	type row struct {
 		law        string
 		town       string
 		nodes      string
@@ -66,7 +71,8 @@ func TestAudit_EveryLaw(t *testing.T) {
 		spoil      func(w *town, p *victims.Plan, a *victims.Auditor)
 		want       string
 		afterwards bool // the law is told beside one that it brings about
-	}{
+	}
+	tests := []row{
 		{law: finding.LawKey, town: full + "\njob q 4,0", nodes: "n1 n1", victims: "v",
 			spoil: func(_ *town, p *victims.Plan, _ *victims.Auditor) { p.Ask.Members[1].Key = "j0" }, want: "key member=j0"},
 		{law: finding.LawLeaf, town: full + one, nodes: "n1", victims: "v",
@@ -145,8 +151,6 @@ func TestAudit_EveryLaw(t *testing.T) {
 			want: "guarantee queue=root.low type=cpu have=0/1000"},
 		{law: finding.LawBudget, town: "budget web 0 hard\n" + full + "web=web" + one, nodes: "n1", victims: "v",
 			want: "budget budget=web have=1/0"},
-		{law: finding.LawMaxVictims, town: "queue q\nqueue low\nnode n1 8\ntask v low n1 4\ntask w low n1 4\njob q 8", nodes: "n1", victims: "v w",
-			spoil: func(_ *town, _ *victims.Plan, a *victims.Auditor) { a.MaxVictims = 1 }, want: "max-victims have=2/1"},
 		{law: finding.LawGang, town: full + "job=g\ntask w low n1 0 job=g\nkeep g 2" + one, nodes: "n1", victims: "v",
 			want: "gang job=g have=1/2"},
 
@@ -159,7 +163,12 @@ func TestAudit_EveryLaw(t *testing.T) {
 			},
 			want: "predicate member=j0 node=n1"},
 		{law: finding.LawMinimal, town: full + "\ntask w low n1 0" + one, nodes: "n1", victims: "v w", want: "minimal victim=w"},
-	} {
+	}
+	for c := range rulebook.NumCaps {
+		tests = append(tests, row{law: c.Entry().Word, town: unlike, nodes: "n1 n2", victims: "v w", want: c.Entry().Word + " have=2/1",
+			spoil: func(_ *town, _ *victims.Plan, a *victims.Auditor) { *lent.To(&a.Options).Caps()[c] = 1 }})
+	}
+	for _, test := range tests {
 		t.Run(test.law, func(t *testing.T) {
 			w := build(t, test.town)
 			p, a := w.plan(strings.Fields(test.nodes), strings.Fields(test.victims)...), w.auditor()

@@ -50,7 +50,7 @@ type jobCase struct {
 
 	needs   needs
 	budgets budgets
-	cap     int // on the victims of a plan; 0: any number
+	caps    rulebook.Caps
 	filter  filter
 	blocks  *blocks // one for a case and those of its domains
 	domains domains
@@ -76,7 +76,10 @@ func (c *jobCase) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	fill(&c.own, job)
 	c.c, c.tree, c.job, c.now = p.Cluster, tree, &c.own, now
 	c.types = p.Cluster.Schema().Len()
-	c.order, c.onNodes, c.cap, c.choice = rulebook.PlanOrder(), p.VictimsOnNode, p.MaxVictims, nil
+	c.order, c.onNodes, c.choice = rulebook.PlanOrder(), p.VictimsOnNode, nil
+	for cap, most := range lent.To(&p.Options).Caps() {
+		c.caps[cap] = *most
+	}
 	if p.Compare != nil || len(p.Levels) > 0 {
 		c.choice = &p.Options
 	}

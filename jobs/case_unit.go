@@ -470,8 +470,9 @@ func (b *budgets) bind(c *jobCase) {
 			c.rooms.Bounds = append(c.rooms.Bounds, units.Bound{Room: resources.Limit{Value: x.left[:], Defined: 1}})
 		}
 	}
-	if b.cap[0] = -1; c.cap > 0 {
-		b.cap[0], b.most[0] = int32(len(c.rooms.Bounds)), int64(c.cap)
+	b.cap[0] = -1
+	if most := c.caps[rulebook.CapVictims]; most > 0 {
+		b.cap[0], b.most[0] = int32(len(c.rooms.Bounds)), int64(most)
 		c.rooms.Bounds = append(c.rooms.Bounds, units.Bound{Room: resources.Limit{Value: b.most[:], Defined: 1}})
 	}
 	b.uses, b.counts = b.uses[:0], b.counts[:0]

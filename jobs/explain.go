@@ -158,8 +158,8 @@ func (p *Planner) leaveOut(r victims.Relaxation, ask *victims.Ask) error {
 		n.ReservedFor = ""
 		return c.UpdateNode(&n)
 	default:
-		if option := lent.To(&p.Options).Relaxed(r.Rule); option != nil {
-			*option = 0
+		if c, capped := rulebook.CapOf(r.Rule); capped {
+			*lent.To(&p.Options).Caps()[c] = 0
 		} else {
 			p.without = r
 		}

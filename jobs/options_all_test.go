@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -34,7 +36,7 @@ func newChoice(t *testing.T) *choice {
 	types, err := resources.NewSchema("gpu")
 	require.NoError(t, err)
 	tree, err := queue.New(types, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "lend"}, {Name: "want", Guaranteed: resources.Limit{Value: amount(12), Defined: 1}, Policies: queue.Policies{PreemptionDelay: new(time.Duration(0))}},
+		{Name: "lend"}, {Name: "spare"}, {Name: "want", Guaranteed: resources.Limit{Value: amount(12), Defined: 1}, Policies: queue.Policies{PreemptionDelay: new(time.Duration(0))}},
 	}})
 	require.NoError(t, err)
 	x := &choice{c: victims.NewCluster(tree)}
@@ -148,10 +150,11 @@ func (x *choice) letMove(t *testing.T, gang bool) {
 func TestOptions_HoldForAll(t *testing.T) {
 	all := []string{"ask", "gang of one", "gang", "together", "move", "move, gang"}
 	node := func(x *choice, n victims.NodeID) string { return x.c.NodeName(n) }
-	tests := map[string]struct {
+	type row struct {
 		ways []string
 		set  func(x *choice, o *victims.Options)
-	}{
+	}
+	tests := map[string]row{
 		"WithinQueue": {all, func(x *choice, o *victims.Options) {
 			require.NoError(t, x.c.SetGuaranteed(x.want, resources.Limit{}))
 			x.ask.Size = amount(1)
@@ -171,19 +174,6 @@ func TestOptions_HoldForAll(t *testing.T) {
 		"TakeOwnApplication": {[]string{"ask", "move"}, func(x *choice, o *victims.Options) {
 			x.ask.RequiredNode, x.ask.Application, x.ask.Size = "n1", "app", amount(1)
 			o.TakeOwnApplication = true
-		}},
-		"MaxVictims": {all, func(x *choice, o *victims.Options) {
-			// On nodes of 6 it takes two to make room for 6.
-			lend, _ := x.c.Tree().Lookup("root.lend")
-			for _, n := range []string{"n4", "n5"} {
-				_, err := x.c.AddNode(&victims.Node{Name: n, Capacity: amount(6)})
-				require.NoError(t, err)
-				for _, key := range []string{"one-", "two-"} {
-					_, err := x.c.AddTask(&victims.Task{Key: key + n, Queue: lend, NodeName: n, Size: amount(3)})
-					require.NoError(t, err)
-				}
-			}
-			x.ask.Size, o.MaxVictims = amount(6), 1
 		}},
 		"RetryInterval": {all, func(x *choice, o *victims.Options) { o.RetryInterval = time.Hour }},
 		"Filter": {all, func(x *choice, o *victims.Options) {
@@ -229,6 +219,21 @@ func TestOptions_HoldForAll(t *testing.T) {
 		"Compare": {all, func(x *choice, o *victims.Options) {
 			o.Compare = func(a, b *victims.Cost) int { return cmp.Or(a.Victims-b.Victims, b.Own.Compare(a.Own)) }
 		}},
+	}
+	for c := range rulebook.NumCaps {
+		tests[c.Entry().Option] = row{all, func(x *choice, o *victims.Options) {
+			// On nodes of 6 it takes two with nothing in common to make room for 6.
+			for _, n := range []string{"n4", "n5"} {
+				_, err := x.c.AddNode(&victims.Node{Name: n, Capacity: amount(6)})
+				require.NoError(t, err)
+				for _, leaf := range []string{"lend", "spare"} {
+					q, _ := x.c.Tree().Lookup("root." + leaf)
+					_, err := x.c.AddTask(&victims.Task{Key: leaf + n, Queue: q, Application: leaf, NodeName: n, Size: amount(3)})
+					require.NoError(t, err)
+				}
+			}
+			x.ask.Size, *lent.To(o).Caps()[c] = amount(6), 1
+		}}
 	}
 	elsewhere := []string{
 		"NeverOvershoot", "Enforced", // package quota

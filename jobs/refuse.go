@@ -35,19 +35,18 @@ func (d *decision) lacks(dst *victims.Decision) {
 		r.Reason = rulebook.PredicateRefused
 	}
 	r.Proven, dst.Plan.Steps = d.best.proven, d.effort.steps()
-	if r.Reason == rulebook.NoVictims && d.cap > 0 && !d.p.hasty && !d.effort.eager {
+	if r.Reason == rulebook.NoVictims && d.caps != (rulebook.Caps{}) && !d.p.hasty && !d.effort.eager {
 		d.tellCap(r)
 	}
 }
 
-// tellCap looks for any plan without the cap on victims, and tells it as the reason if there is one.
+// tellCap looks for any plan without one of the caps, and tells this as the reason if there is one.
 func (d *decision) tellCap(r *victims.Refusal) {
-	d.cap, d.effort.eager = 0, true
-	if d.plans(len(d.unplaced)) {
-		r.Reason, lent.To(r).NeedsVictims = rulebook.TooManyVictims, int(d.best.levels[rulebook.LevelVictims])
+	d.effort.eager = true
+	if c, bars := d.caps.Bars(func() bool { return d.plans(len(d.unplaced)) }); bars {
+		r.Reason, lent.To(r).Beyond = c.Entry().Word, lent.To(&d.p.Options).Capped(d.c, d.appendTasks(nil, d.best.units))[c]
 	}
-	d.cap, d.effort.eager = d.p.MaxVictims, false
-	d.best.found = false
+	d.effort.eager, d.best.found = false, false
 	d.state(len(d.unplaced))
 }
 

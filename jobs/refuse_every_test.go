@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
@@ -25,14 +26,15 @@ func TestRefusal_EveryReason(t *testing.T) {
 	const promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4"
 	byGuarantee := func(*jobs.Planner, *victims.Ask) {}
 	tested := map[string]bool{}
-	for _, test := range []struct {
+	type row struct {
 		reason    string
 		town      string
 		predicate func(*victims.Question) bool
 		change    func(p *jobs.Planner, j *victims.Ask) // of a job by guarantee
 		brief     string
 		lines     []string // after the first
-	}{
+	}
+	tests := []row{
 		{reason: "too-early", town: promised, change: func(p *jobs.Planner, j *victims.Ask) { j.PendingSince = noon.Add(-20 * time.Second) },
 			brief: "refused too-early", lines: []string{"try again at " + noon.Add(10*time.Second).Format(time.RFC3339Nano)}},
 		{reason: "too-soon", town: promised, change: func(p *jobs.Planner, j *victims.Ask) {
@@ -55,13 +57,16 @@ func TestRefusal_EveryReason(t *testing.T) {
 		{reason: "no-victims", town: full + "p=30\ntask w low n1 0/1\njob q 4,4", brief: "refused no-victims 1 priority 1 not-helping",
 			lines: []string{"1 not lower in effective priority (priority)", "1 of no help with what is short (not-helping)",
 				"not even the first of 2 members could be placed"}},
-		{reason: "max-victims", town: "queue q g=9\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4\ntask w low n2 4\njob q 4,4",
-			change: func(p *jobs.Planner, _ *victims.Ask) { p.MaxVictims = 1 }, brief: "refused max-victims",
-			lines: []string{"2 could be taken", "the first 1 of 2 members could be placed"}},
 		{reason: "predicate", town: full + "\njob q 4", predicate: func(*victims.Question) bool { return false },
 			brief: "refused predicate", lines: []string{"1 could be taken"}},
 		{reason: victims.Unlawful, town: full + "\njob q 4", predicate: yesOnce(), brief: "refused unlawful"},
-	} {
+	}
+	for c := range rulebook.NumCaps {
+		tests = append(tests, row{reason: c.Entry().Word, town: unlike, brief: "refused " + c.Entry().Word,
+			change: func(p *jobs.Planner, _ *victims.Ask) { *lent.To(&p.Options).Caps()[c] = 1 },
+			lines:  []string{"2 could be taken", "the first 1 of 2 members could be placed"}})
+	}
+	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			w := build(t, test.town)
 			p := w.planner()

@@ -522,13 +522,18 @@ func (a *asker) accepts(at []int32, units []int32) bool {
 		return true
 	}
 	p := &a.question
-	p.Victims = p.Victims[:0]
+	p.Victims = a.appendTasks(p.Victims[:0], units)
+	return a.acceptsLast(at)
+}
+
+// appendTasks appends the tasks of units.
+func (c *jobCase) appendTasks(dst []victims.TaskID, units []int32) []victims.TaskID {
 	for _, u := range units {
-		for _, i := range a.tasksOf(u) {
-			p.Victims = append(p.Victims, a.cands[i].id)
+		for _, i := range c.tasksOf(u) {
+			dst = append(dst, c.cands[i].id)
 		}
 	}
-	return a.acceptsLast(at)
+	return dst
 }
 
 // acceptsAll asks about every member in turn.

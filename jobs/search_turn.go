@@ -107,8 +107,8 @@ func (d *decision) inTurn() bool {
 		d.shortlist()
 		found = d.askOrders()
 	}
-	// Each of them keeps the cap on victims, and all of them might not.
-	return found && len(x.gone) > 0 && (d.cap == 0 || len(x.gone) <= d.cap)
+	// Each of them keeps the caps, and all of them might not.
+	return found && len(x.gone) > 0 && d.caps.Admit(lent.To(&d.p.Options).Capped(d.c, x.gone))
 }
 
 // takeOver makes parts, which were decided in turn, those of the first members, and reports
@@ -153,7 +153,9 @@ func (x *turns) begin(d *decision) {
 	x.copy, x.near = x.aside.Of(d.c), x.near[:0]
 	x.asks.Cluster, x.asks.Options, x.asks.Moves, x.asks.Observe, x.asks.Audit = x.copy, d.p.Options, "", nil, false
 	lent.To(&x.asks.Planner).Without(d.p.without)
-	x.asks.MaxVictims = d.cap
+	for cap, most := range lent.To(&x.asks.Options).Caps() {
+		*most = d.caps[cap]
+	}
 	x.asks.Filter = d.remembered()    // nobody is asked twice
 	if d.rules.stage == outsideLeaf { // a queue may say otherwise; see askAll
 		x.asks.WithinQueue = queue.Never

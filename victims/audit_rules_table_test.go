@@ -5,6 +5,8 @@ package victims_test
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -12,7 +14,24 @@ import (
 
 // auditRows are all plans that tests of the audit know by hand.
 func auditRows() []auditRow {
-	return slices.Concat(auditTable, auditNodeTable, auditGangTable, auditBudgetTable, auditOwnLeafTable)
+	return slices.Concat(auditTable, auditNodeTable, auditGangTable, auditBudgetTable, auditOwnLeafTable, auditCaps())
+}
+
+// auditCaps are plans within each cap, and beyond it by two tasks with nothing in common.
+func auditCaps() (rows []auditRow) {
+	for limit := range rulebook.NumCaps {
+		e, set := limit.Entry(), func(c *auditCase) { *lent.To(&c.auditor.Options).Caps()[limit] = 1 }
+		rows = append(rows, auditRow{name: e.Word + ": as many as may go", edit: set}, auditRow{
+			name: e.Word + ": one too many",
+			edit: func(c *auditCase) {
+				set(c)
+				c.lendX.Guaranteed, c.task("v1").Application = resources.Limit{}, "r"
+				c.ask.Size[0], c.victims = 6, []string{"v1", "w"}
+			},
+			want: []string{e.Word + ": 2 " + e.Noun + "s, want at most 1"},
+		})
+	}
+	return rows
 }
 
 // accepts returns a filter that lets asks run on one node only.
@@ -507,18 +526,6 @@ var auditBudgetTable = []auditRow{
 			c.spend(victims.Budget{Hard: true})
 			c.ask.Budgets = []string{"web"}
 		},
-	},
-	{
-		name: "cap: as many as may go",
-		edit: func(c *auditCase) { c.auditor.MaxVictims = 1 },
-	},
-	{
-		name: "cap: one too many",
-		edit: func(c *auditCase) {
-			c.lendX.Guaranteed = resources.Limit{}
-			c.ask.Size[0], c.victims, c.auditor.MaxVictims = 5, []string{"v1", "v2"}, 1
-		},
-		want: []string{`max-victims: 2 victims, want at most 1`},
 	},
 	{
 		name: "budget: law 1, nothing is left for v1 in the place of w",

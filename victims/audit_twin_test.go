@@ -147,7 +147,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 		spare := s.surplus(task.Job)
 		check(task.Job == "" || taken <= spare || taken == running, finding.LawGang)
 	}
-	check(s.MaxVictims == 0 || s.stopped() <= s.MaxVictims, finding.LawMaxVictims)
+	check(s.MaxVictims == 0 || s.stopped() <= s.MaxVictims, "max-victims")
 	for name, b := range s.Cluster.Budgets() {
 		check(!b.Hard || s.drawn(name) <= max(0, b.Left), finding.LawBudget)
 	}

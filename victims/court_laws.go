@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -45,9 +46,7 @@ func (x *court) run() {
 		x.judgeOne(x.Victims[i].Task, x.Victims[i].Key)
 	}
 	x.guarantee()
-	x.budget()
-	x.cap()
-	x.gang()
+	x.together()
 	for at := range x.nodes {
 		x.room(x.full, at)
 	}
@@ -230,6 +229,13 @@ func (x *court) judge(id TaskID) {
 	}
 }
 
+// together are the laws about all who go, whoever they are.
+func (x *court) together() {
+	x.budget()
+	x.caps()
+	x.gang()
+}
+
 // gang is that no job is left with too few members. One that goes as a whole is not left at
 // all; a quota takes it from one leaf only.
 func (x *court) gang() {
@@ -264,10 +270,14 @@ func (x *court) budget() {
 	}
 }
 
-// cap is that no plan has more victims than the option says. It says nothing of quotas.
-func (x *court) cap() {
-	if most := x.MaxVictims; most > 0 && len(x.victims) > most && x.Of != "quota" {
-		x.fault(Violation{Law: finding.LawMaxVictims, Have: int64(len(x.victims)), Want: int64(most)})
+// caps are that no plan has more of something than options say. They say nothing of quotas.
+func (x *court) caps() {
+	ids := x.withoutGiven()
+	has := [rulebook.NumCaps]int{rulebook.CapVictims: len(ids)}
+	for c, most := range x.Options.caps() {
+		if *most > 0 && has[c] > *most && x.Of != "quota" {
+			x.fault(Violation{Law: rulebook.Cap(c).Entry().Word, Have: int64(has[c]), Want: int64(*most)})
+		}
 	}
 }
 
@@ -543,10 +553,14 @@ func (x *court) wouldDo(id TaskID) bool {
 	if r.flags.has(flagNonPreemptible) {
 		return false // asks may take it, and need not: those that are decided together do not
 	}
+	x.victims = append(x.victims, id)
 	x.count(id, +1)
 	x.member(r, +1)
-	defer x.member(r, -1)
-	defer x.count(id, -1)
+	defer func() {
+		x.victims = x.victims[:len(x.victims)-1]
+		x.count(id, -1)
+		x.member(r, -1)
+	}()
 	switch own := x.second && x.owns(r.leaf); {
 	case x.ByPriority: // there is one stage
 	case own && !x.own:
@@ -554,7 +568,7 @@ func (x *court) wouldDo(id TaskID) bool {
 	case !own && !x.required() && !x.others && !x.holds((*court).entitled):
 		return false
 	}
-	if !x.enough() || !x.holds((*court).budget) || !x.holds((*court).gang) {
+	if !x.enough() || !x.holds((*court).together) {
 		return false
 	}
 	lawful := x.holds(func(x *court) {
@@ -567,8 +581,7 @@ func (x *court) wouldDo(id TaskID) bool {
 			}
 		}
 	})
-	x.rest = append(x.withoutGiven(), id)
-	return lawful && x.accepts(x.rest)
+	return lawful && x.accepts(x.withoutGiven())
 }
 
 // target is that no more is freed of a target than an exact quota allows and, if usage stays

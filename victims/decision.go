@@ -490,11 +490,11 @@ type Refusal struct {
 //
 //lint:ignore U1000 by lent.To
 type told struct {
-	OwnLeaf      bool // tasks of the own leaf, or branch, were candidates too
-	NeedsVictims int  // of max-victims, how many there would be without the cap
-	NoneCounts   bool // of not-guaranteed: no asked type is in Options.Scarce
-	DomainRoom   int  // for how many members Domain has room
-	DomainFull   bool // the domain of its grants has no room for the others: without them it may go elsewhere
+	OwnLeaf    bool // tasks of the own leaf, or branch, were candidates too
+	Beyond     int  // of a cap, how many there would be without it
+	NoneCounts bool // of not-guaranteed: no asked type is in Options.Scarce
+	DomainRoom int  // for how many members Domain has room
+	DomainFull bool // the domain of its grants has no room for the others: without them it may go elsewhere
 }
 
 // A refusalSide is what a [Refusal] lends to planners of other packages, as lent.To(r).

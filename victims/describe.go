@@ -230,7 +230,9 @@ func (h *Help) Describe(c *Cluster) string {
 	add(h.Bounds, "another guarantee or max")
 	add(h.Policies, "other policies of queues")
 	add(h.Priorities, "another priority, application or gang of a task")
-	add(h.moreVictims, "a higher cap on victims")
+	if c, capped := rulebook.CapOf(h.noted.Reason); capped {
+		add(true, "a higher cap on "+c.Entry().Noun+"s")
+	}
 	add(h.Labels, "other answers of Filter, Exempt and the like")
 	return "what would help: " + strings.Join(all, ", ") + "\n"
 }
@@ -299,8 +301,9 @@ func (d *Decision) because(c *Cluster, reason string) string {
 		return fmt.Sprintf(text, plain.Name(d.Plan.Ask.RequiredNode))
 	case rulebook.AboutDelay:
 		return fmt.Sprintf(text, *c.tree.Policies(d.Plan.Ask.Queue).PreemptionDelay)
-	case rulebook.AboutVictims:
-		return fmt.Sprintf(text, counted(r.told.NeedsVictims, "victim"))
+	case rulebook.AboutCap:
+		c, _ := rulebook.CapOf(reason)
+		return fmt.Sprintf(text, counted(r.told.Beyond, c.Entry().Noun))
 	}
 	return text
 }

@@ -335,18 +335,10 @@ func (o *Options) relaxations(c *Cluster, ask *Ask) (all []Relaxation) {
 	return all
 }
 
-// relaxed returns the option that does not hold without a rule, of which 0 is none; nil: the rule is no option.
-func (o *Options) relaxed(rule string) *int {
-	if rule == rulebook.RelaxCap {
-		return &o.MaxVictims
-	}
-	return nil
-}
-
 // binds reports whether a rule of an ask, or of a queue, may bind it or its victims.
 func (o *Options) binds(rule string, t *queue.Tree, q queue.ID, ask *Ask) bool {
-	if option := o.relaxed(rule); option != nil {
-		return *option > 0
+	if c, capped := rulebook.CapOf(rule); capped {
+		return *o.caps()[c] > 0
 	}
 	switch onPath := t.Contains(q, ask.Queue); rule {
 	case rulebook.RelaxMayNot:

@@ -4,11 +4,13 @@ package victims_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/queue"
@@ -64,7 +66,7 @@ type obstacle struct {
 	want    []string
 }
 
-var obstacles = []obstacle{
+var obstacles = slices.Concat([]obstacle{
 	{name: "must not preempt", ask: func(a *victims.Ask) { a.MayNotPreempt = true },
 		reason: "may-not-preempt", want: []string{"may-not-preempt: plan n1 1"}},
 	{name: "delay", ask: func(a *victims.Ask) { a.PendingSince = now.Add(-29 * time.Second) },
@@ -80,9 +82,7 @@ var obstacles = []obstacle{
 			f.task("own", "b", "n2", 5)
 		},
 		reason: "over-guarantee", want: []string{"over-guarantee root.b: plan n1 1"}},
-	{name: "cap on victims", planner: victims.Planner{Options: victims.Options{MaxVictims: 1}},
-		task: func(t *victims.Task) { t.Size = resources.Vector{5} }, more: func(f *fixture) { f.task("w", "a", "n1", 5) },
-		reason: "max-victims", want: []string{"max-victims: plan n1 2"}},
+}, capObstacles(), []obstacle{
 	{name: "inside the starving queue", root: queue.Config{Guaranteed: slots(100)},
 		b:      queue.Config{Guaranteed: resources.Limit{Value: resources.Vector{0}}},
 		reason: "nothing-in-reach", want: []string{"inside: plan n1 1"}},
@@ -121,6 +121,23 @@ var obstacles = []obstacle{
 		reason: "no-victims", want: []string{"exempt v: plan n1 1"}},
 	{name: "bound to its node", task: func(t *victims.Task) { t.RequiredNode = true },
 		reason: "no-victims", want: []string{"required-node v: plan n1 1"}},
+})
+
+// capObstacles are two tasks with nothing in common that have to go, under each cap.
+func capObstacles() (all []obstacle) {
+	for c := range rulebook.NumCaps {
+		o := obstacle{
+			name: "cap on " + c.Entry().Noun + "s", root: queue.Config{Children: []queue.Config{{Name: "lent"}}},
+			task: func(t *victims.Task) { t.Size = resources.Vector{5} },
+			more: func(f *fixture) {
+				f.task("w", "lent", "n1", 5, func(t *victims.Task) { t.Application = "other" })
+			},
+			reason: c.Entry().Word, want: []string{c.Entry().Word + ": plan n1 2"},
+		}
+		*lent.To(&o.planner.Options).Caps()[c] = 1
+		all = append(all, o)
+	}
+	return all
 }
 
 // build returns the cluster, the planner and the ask.
@@ -130,7 +147,7 @@ func (o *obstacle) build(t *testing.T) (*fixture, *victims.Planner, *victims.Ask
 	if b.Guaranteed.Value == nil {
 		b.Guaranteed = slots(100)
 	}
-	root.Children = []queue.Config{a, b}
+	root.Children = slices.Concat([]queue.Config{a, b}, root.Children)
 	f := newFixture(t, root)
 	f.node("n1", 10)
 	require.NoError(t, f.c.SetBudget("web", victims.Budget{Hard: true}))
@@ -321,8 +338,12 @@ func TestExplain_RequiredNode(t *testing.T) {
 			f, p, ask := o.build(t)
 			ask.RequiredNode = "n1"
 			e := f.explain(p, ask)
+			if _, capped := rulebook.CapOf(o.reason); capped {
+				require.Equal(t, o.want, f.relaxed(e))
+				return
+			}
 			switch o.name {
-			case "must not preempt", "interval", "over a max", "same application", "priority", "strict priority", "exemption", "budget", "cap on victims":
+			case "must not preempt", "interval", "over a max", "same application", "priority", "strict priority", "exemption", "budget":
 				require.Equal(t, o.want, f.relaxed(e))
 			case "its own max": // of no use to anybody, for its own leaf is empty
 				require.Equal(t, "no-victims", e.Decision.Refusal.Reason)

@@ -141,8 +141,9 @@ type WhatIf struct {
 	open   Version
 	barred bool // the ask may have no victims
 
-	set []supposed
-	at  []int32 // by task: its place in set, and one; 0 if it is not there
+	set   []TaskID
+	rules []rulebook.Rule // that keep these from being victims, or 0
+	at    []int32         // by task: its place in set, and one; 0 if it is not there
 
 	lack  []int64 // per queue that lacks headroom, and type
 	gone  []int64 // per bound of law 2, and type
@@ -150,12 +151,6 @@ type WhatIf struct {
 
 	lacks  int // how many amounts of lack are open
 	wrongs int // how many laws are broken: victims, bounds, budgets, jobs
-}
-
-// A supposed is a task of the set.
-type supposed struct {
-	task TaskID
-	rule rulebook.Rule // that keeps it from being a victim, or 0
 }
 
 // Open opens the question for an ask at the instant now, with the empty set, and cluster and options of a
@@ -201,11 +196,11 @@ func (w *WhatIf) bars(second bool) bool {
 
 // clear makes the set the empty one.
 func (w *WhatIf) clear() {
-	for _, s := range w.set {
-		w.at[s.task] = 0
+	for _, id := range w.set {
+		w.at[id] = 0
 	}
 	c, needs := w.d.c, &w.d.needs
-	w.set, w.wrongs, w.lacks = w.set[:0], 0, 0
+	w.set, w.rules, w.wrongs, w.lacks = w.set[:0], w.rules[:0], 0, 0
 	w.at = rows.More(w.at, max(0, len(c.tasks)-len(w.at)))
 	w.lack = append(w.lack[:0], needs.blocks...)
 	for _, v := range w.lack {
@@ -228,10 +223,9 @@ func (w *WhatIf) Preempt(id TaskID) bool {
 	if !r.flags.has(flagLive) || r.state == Granted {
 		return false
 	}
-	s := supposed{task: id, rule: w.d.eligible.rule(id)}
-	w.set = append(w.set, s)
+	w.set, w.rules = append(w.set, id), append(w.rules, w.d.eligible.rule(id))
 	w.at[id] = int32(len(w.set))
-	w.count(s, +1)
+	w.count(len(w.set)-1, +1)
 	return true
 }
 
@@ -241,12 +235,11 @@ func (w *WhatIf) TakeBack(id TaskID) bool {
 		return false
 	}
 	i, last := w.at[id]-1, len(w.set)-1
-	s := w.set[i]
-	w.set[i] = w.set[last]
-	w.at[w.set[i].task] = i + 1
+	w.count(int(i), -1)
+	w.set[i], w.rules[i] = w.set[last], w.rules[last]
+	w.at[w.set[i]] = i + 1
 	w.at[id] = 0
-	w.set = w.set[:last]
-	w.count(s, -1)
+	w.set, w.rules = w.set[:last], w.rules[:last]
 	return true
 }
 
@@ -256,30 +249,28 @@ func (w *WhatIf) MayFit() bool { return w.isOpen() && w.lacks == 0 }
 // Lawful reports whether the ask may preempt, and the set keeps all laws that depend on no node. Parts of a lawful set
 // are lawful, unless they split a job that goes whole.
 func (w *WhatIf) Lawful() bool {
-	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0) && !w.beyondCap()
+	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0) && w.d.caps.Admit(w.d.c.capped(w.set))
 }
-
-// beyondCap reports whether the set has more tasks than a plan may have.
-func (w *WhatIf) beyondCap() bool { return w.d.p.MaxVictims > 0 && len(w.set) > w.d.p.MaxVictims }
 
 // isOpen reports whether the cluster is still the one that w was opened for.
 func (w *WhatIf) isOpen() bool { return w.d.c != nil && w.open == w.d.c.version }
 
-// count counts a task, or takes it back. What is leaving anyway frees nothing.
-func (w *WhatIf) count(s supposed, sign int64) {
-	if s.rule != 0 {
+// count counts a task of the set, or takes it back. What is leaving anyway frees nothing.
+func (w *WhatIf) count(i int, sign int64) {
+	id := w.set[i]
+	if w.rules[i] != 0 {
 		w.wrongs += int(sign)
 	}
-	r := &w.d.c.tasks[s.task]
+	r := &w.d.c.tasks[id]
 	if r.state != Running {
 		return
 	}
-	leaf, size := &w.d.eligible.Leaves[r.leaf], w.d.c.size(s.task)
+	leaf, size := &w.d.eligible.Leaves[r.leaf], w.d.c.size(id)
 	w.countHeadroom(leaf.Level, size, sign)
 	for _, b := range leaf.Bounds {
 		w.countBound(b, size, sign)
 	}
-	for _, b := range w.d.c.budgetsOf(s.task) {
+	for _, b := range w.d.c.budgetsOf(id) {
 		w.countBudget(b, sign)
 	}
 	if r.job != 0 && w.d.c.gangs > 0 {

@@ -29,13 +29,12 @@ type Help struct {
 	// Priorities: all of a task but amounts, queue and node. Labels: answers of functions.
 	Bounds, Policies, Priorities, Labels bool
 
-	time        bool       // alone would help
-	node        string     // the only node on which room would help
-	anyNode     bool       // any that the Filter allows
-	less, more  []queue.ID // in which less, or more, usage would help, with those below
-	budgets     []string   // hard ones in which more left would help
-	moreVictims bool       // a higher Options.MaxVictims
-	noted       noted      // see MayHaveChanged
+	time       bool       // alone would help
+	node       string     // the only node on which room would help
+	anyNode    bool       // any that the Filter allows
+	less, more []queue.ID // in which less, or more, usage would help, with those below
+	budgets    []string   // hard ones in which more left would help
+	noted      noted      // see MayHaveChanged
 }
 
 // helpTime notes whether time alone would help, and when. Whoever changes RetryAt or Proven later notes it anew.
@@ -122,10 +121,11 @@ func (h *Help) report(c *Cluster) any {
 		}
 		return names
 	}
+	cap, capped := rulebook.CapOf(h.noted.Reason)
 	return helpReport{
 		Node: h.node, AnyNode: h.anyNode, Less: paths(h.less), More: paths(h.more),
 		Budgets: slices.Clone(h.budgets), Time: h.time,
-		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels, MoreVictims: h.moreVictims,
+		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels, MoreVictims: capped && cap == rulebook.CapVictims,
 	}
 }
 
@@ -451,7 +451,6 @@ func (d *decision) help(dst *Decision) {
 	}
 	h := &r.Help
 	r.helpTime()
-	h.moreVictims = rulebook.ReasonOf(r.Reason).Cap
 	w := rulebook.Wish{
 		Key: d.ask.Key, Queue: d.ask.Queue, Node: d.ask.RequiredNode, Least: d.size, All: d.size,
 		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type, Counting: d.p.counting(),
@@ -470,7 +469,7 @@ func (d *decision) help(dst *Decision) {
 		h.node = d.ask.RequiredNode
 		return
 	case !r.Proven, d.p.Predicate != nil, r.Reason == rulebook.NoVictims && d.c.gangs > 0, d.mayTakeOwn(dst),
-		d.p.MaxVictims > 0 && rulebook.ReasonOf(r.Reason).Searched:
+		d.caps != (rulebook.Caps{}) && rulebook.ReasonOf(r.Reason).Searched:
 		// Under a cap anything that makes a plan smaller may help. A predicate may look at anything. A gang may go as a whole once a member that
 		// could not go is no more. And with the option of the own leaf, law 2 lets
 		// go more if less is used.
@@ -495,7 +494,7 @@ func (d *decision) help(dst *Decision) {
 // helpReason names what undoes the reason.
 func (r *Refusal) helpReason() {
 	h, e := &r.Help, rulebook.ReasonOf(r.Reason)
-	h.Bounds, h.Policies, h.moreVictims = h.Bounds || e.Bounds, h.Policies || e.Policies, h.moreVictims || e.Cap
+	h.Bounds, h.Policies = h.Bounds || e.Bounds, h.Policies || e.Policies
 	if e.Less {
 		h.helpLess(r.Queue)
 	}

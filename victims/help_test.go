@@ -15,6 +15,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/golden"
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -345,10 +346,10 @@ func propertyHelp(t *rapid.T) {
 	if was == "too-early" && is == "too-soon" {
 		return // the delay is over, the interval is not, and RetryAt has both
 	}
-	if was == "max-victims" && is == "no-victims" {
+	if _, capped := rulebook.CapOf(was); capped && is == "no-victims" {
 		return // the plan beyond the cap is none any more
 	}
-	if was == "no-victims" && is == "max-victims" && slices.Contains(m.done, "time") {
+	if _, capped := rulebook.CapOf(is); capped && was == "no-victims" && slices.Contains(m.done, "time") {
 		return // an exemption has ended, and there is a plan beyond the cap
 	}
 	if was != is && !m.harder {

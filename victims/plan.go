@@ -125,20 +125,24 @@ func (d *decision) refuseForLack(dst *Decision) {
 	}
 	d.refuse(dst, reason)
 	dst.Refusal.Proven = d.search.Shown
-	if reason == rulebook.NoVictims && d.budgets.cap >= 0 && d.without.Rule == "" && !d.trial.meter.Stopped {
+	if reason == rulebook.NoVictims && d.caps != (rulebook.Caps{}) && d.without.Rule == "" && !d.trial.meter.Stopped {
 		d.tellCap(&dst.Refusal)
 	}
 }
 
-// tellCap looks for a plan without the cap on victims, and tells it as the reason if there is one.
+// tellCap looks for a plan without one of the caps, and tells this as the reason if there is one.
 func (d *decision) tellCap(r *Refusal) {
-	of := d.budgets.cap
-	if d.budgets.cap = -1; d.choose() {
-		site := d.siteOf(d.best.node())
-		d.giveBack(&site)
-		r.Reason, r.told.NeedsVictims = rulebook.TooManyVictims, len(d.best.victims)
+	plans := func() bool {
+		found := d.choose()
+		if found {
+			site := d.siteOf(d.best.node())
+			d.giveBack(&site)
+		}
+		return found
 	}
-	d.budgets.cap = of
+	if c, bars := d.caps.Bars(plans); bars {
+		r.Reason, r.told.Beyond = c.Entry().Word, d.c.capped(d.best.victims)[c]
+	}
 	d.best.Found = false
 }
 

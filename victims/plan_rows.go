@@ -152,7 +152,7 @@ func (d *decision) countsOf(m *memory, id TaskID, from int) {
 			d.problem.limits.take(d, m, from, bound, one[:])
 		}
 	}
-	if d.budgets.cap >= 0 {
+	if d.caps[rulebook.CapVictims] > 0 {
 		d.problem.limits.take(d, m, from, d.budgets.cap, one[:])
 	}
 }
@@ -366,7 +366,7 @@ type budgetRows struct {
 	left   []int64 // in the order of names: a soft one as it stands
 	place  []int32 // by row of Cluster.budgets: its place in that order
 	bounds []int32 // by row: the bound that a hard one is, or -1
-	cap    int32   // the bound that Options.MaxVictims is, on all tasks, or -1
+	cap    int32   // the bound that Options.MaxVictims is, on all tasks, if it holds
 }
 
 // reset reads the budgets of the cluster, in the order of their names.
@@ -385,8 +385,12 @@ func (b *budgetRows) reset(d *decision) {
 		}
 		b.left = append(b.left, left)
 	}
-	b.cap = -1
-	if d.p.MaxVictims > 0 && d.without.Rule != rulebook.RelaxCap {
-		b.cap = d.eligible.Rooms.Add(int64(d.p.MaxVictims))
+	for cap, most := range d.p.caps() {
+		if d.caps[cap] = *most; rulebook.Cap(cap).Entry().Word == d.without.Rule {
+			d.caps[cap] = 0
+		}
+	}
+	if most := d.caps[rulebook.CapVictims]; most > 0 {
+		b.cap = d.eligible.Rooms.Add(int64(most))
 	}
 }

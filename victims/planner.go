@@ -155,10 +155,22 @@ func (o *Options) check() error {
 	default:
 		return fmt.Errorf("victims: WithinQueue: %q, want never, met or branch: %w", o.WithinQueue, ErrUnknown)
 	}
-	if o.MaxVictims < 0 {
-		return fmt.Errorf("victims: MaxVictims %d: %w", o.MaxVictims, invalid.Range)
+	for c, most := range o.caps() {
+		if *most < 0 {
+			return fmt.Errorf("victims: %s %d: %w", rulebook.Cap(c).Entry().Option, *most, invalid.Range)
+		}
 	}
 	return nil
+}
+
+// caps returns the options that cap something of a plan.
+func (o *Options) caps() [rulebook.NumCaps]*int {
+	return [...]*int{rulebook.CapVictims: &o.MaxVictims}
+}
+
+// capped returns what caps count of tasks that go together.
+func (x *taskTable) capped(ids []TaskID) rulebook.Caps {
+	return rulebook.Caps{rulebook.CapVictims: len(ids)}
 }
 
 // optionsSide is what [Options] lend to planners of other packages, as lent.To(o).
@@ -177,7 +189,8 @@ func (o *choosing) Question(c *Cluster, a *Ask, now time.Time) *Question { retur
 func (o *choosing) Unnamed() uint16                                      { return (*Options)(o).unnamed() }
 func (o *choosing) Loss(c *Cluster, id TaskID) eligible.Loss             { return c.lossOf(id) }
 func (o *choosing) Stay(c *Cluster, id TaskID) eligible.Stay             { return c.stayOf(id) }
-func (o *choosing) Relaxed(rule string) *int                             { return (*Options)(o).relaxed(rule) }
+func (o *choosing) Caps() [rulebook.NumCaps]*int                         { return (*Options)(o).caps() }
+func (o *choosing) Capped(c *Cluster, ids []TaskID) rulebook.Caps        { return c.capped(ids) }
 func (o *choosing) CheckMember(m *Member) error                          { return checkStop(m) }
 func (o *choosing) Counting() resources.Mask                             { return (*Options)(o).counting() }
 func (o *choosing) LeafOf(c *Cluster, app string) (queue.ID, bool)       { return c.leafOf(app) }
@@ -349,7 +362,8 @@ type decision struct {
 	single   [1]NodeID         // the required one
 
 	without  Relaxation // the one rule that does not hold; none but in Explain
-	starving queue.ID   // E, the lowest governing queue, if hasE is set
+	caps     rulebook.Caps
+	starving queue.ID // E, the lowest governing queue, if hasE is set
 	hasE     bool
 	stage    stage
 	eligible eligibility

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/vectors"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -53,6 +54,9 @@ type Subject struct{ What, Name string }
 func (f *Finding) text() (Text, bool) {
 	if t, ok := books[f.Of][f.Law]; ok {
 		return t, true
+	}
+	if c, capped := rulebook.CapOf(f.Law); capped {
+		return Text{Noun: c.Entry().Noun + "s", Relation: "at most", Unit: Count}, true
 	}
 	t, ok := book[f.Law]
 	return t, ok

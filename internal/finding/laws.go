@@ -46,7 +46,6 @@ const (
 	LawHelpful        = "helpful"         // each victim reduces a need of the ask or blocks it, or goes with its job
 	LawGang           = "gang"            // a running job keeps as many members as it needs, or loses all of them
 	LawBudget         = "budget"          // no hard budget is overrun
-	LawMaxVictims     = "max-victims"     // no plan has more victims than the option says
 	LawKey            = "key"             // the ask has a key, which is no task's
 	LawLeaf           = "leaf"            // the ask is of a leaf
 	LawSize           = "size"            // no amount of the ask is below zero, of an unknown type, or out of range with what is in use
@@ -109,7 +108,6 @@ var book = map[string]Text{
 	LawHelpful:        {Text: "reduces no need of the ask"},
 	LawGang:           {Noun: "members run on", Relation: "at least", Unit: Count},
 	LawBudget:         {Noun: "victims", Relation: "at most", Unit: Count},
-	LawMaxVictims:     {Noun: "victims", Relation: "at most", Unit: Count},
 	LawKey:            {Text: "the ask has no key, or that of a task"},
 	LawLeaf:           {Text: "the ask is of no leaf queue"},
 	LawSize:           {Noun: "asked", Relation: "between 0 and"},
@@ -174,4 +172,4 @@ var books = map[string]map[string]Text{
 func Number(law string) int { return book[law].Number }
 
 // Known reports whether a word is that of a law.
-func Known(law string) bool { _, known := book[law]; return known }
+func Known(law string) bool { _, known := (&Finding{Law: law}).text(); return known }

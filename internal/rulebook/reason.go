@@ -4,7 +4,7 @@ package rulebook
 
 import "slices"
 
-// The reasons why there is no plan, for an ask or a job. What each of them means is told
+// The reasons why there is no plan, for an ask or a job, beside those of caps. What each of them means is told
 // at victims.Refusal.
 const (
 	InFlight         = "in-flight"
@@ -20,7 +20,6 @@ const (
 	HeadroomInside   = "headroom-inside"
 	NothingInReach   = "nothing-in-reach"
 	NoVictims        = "no-victims"
-	TooManyVictims   = "max-victims"
 	PredicateRefused = "predicate"
 	NoDomain         = "domain"
 	Unlawful         = "unlawful"
@@ -35,7 +34,7 @@ const (
 	AboutGuarantee       // a queue that has its guarantee
 	AboutNode            // the node that is required; one %s
 	AboutDelay           // the preemption delay of the queue; one %s
-	AboutVictims         // how many victims a plan has; one %s
+	AboutCap             // how many a plan would have of what a cap counts; one %s
 )
 
 // A ReasonEntry is a row of the table of reasons.
@@ -47,9 +46,9 @@ type ReasonEntry struct {
 	// and is told beside what the own leaf lacks. Barred: nobody may go, of the own leaf neither. Moves: to move
 	// tasks may help.
 	Searched, Gate, Barred, Moves bool
-	// Bounds, Policies, Less, Cap and Place say what helps: another guarantee or max, another policy,
-	// less usage of the queue that it is about, a higher cap on victims, and a place as things are.
-	Bounds, Policies, Less, Cap, Place bool
+	// Bounds, Policies, Less and Place say what helps: another guarantee or max, another policy,
+	// less usage of the queue that it is about, and a place as things are.
+	Bounds, Policies, Less, Place bool
 }
 
 // reasonTable has the reasons in the order in which they are looked for. It is all that is said
@@ -77,8 +76,7 @@ var reasonTable = []ReasonEntry{
 	{Word: NothingInReach, Ask: "no queue that it could take from is in reach", Moves: true, Bounds: true, Policies: true, Place: true},
 	{Word: NoVictims, Ask: "no legal set of victims makes room", Gang: "no legal set of victims makes room for all members",
 		Searched: true, Moves: true},
-	{Word: TooManyVictims, Ask: "a plan would take %s, more than one may have", About: AboutVictims,
-		Searched: true, Moves: true, Cap: true},
+	// Here are those of caps.
 	{Word: PredicateRefused, Ask: "the predicate refuses the nodes that could be made free",
 		Gang: "the predicate refuses the places that could be made free", Searched: true, Moves: true},
 	{Word: NoDomain, Ask: "no domain of that depth can have all its members"},
@@ -89,6 +87,11 @@ var reasonTable = []ReasonEntry{
 // Reasons returns all reasons, in the order in which they are looked for.
 func Reasons() (all []string) {
 	for i := range reasonTable {
+		if reasonTable[i].Word == PredicateRefused {
+			for _, c := range capTable {
+				all = append(all, c.Word)
+			}
+		}
 		all = append(all, reasonTable[i].Word)
 	}
 	return all
@@ -98,6 +101,9 @@ func Reasons() (all []string) {
 func ReasonOf(word string) ReasonEntry {
 	if i := slices.IndexFunc(reasonTable, func(e ReasonEntry) bool { return e.Word == word }); i >= 0 {
 		return reasonTable[i]
+	}
+	if c, capped := CapOf(word); capped {
+		return ReasonEntry{Word: word, Ask: c.Entry().Ask, About: AboutCap, Searched: true, Moves: true}
 	}
 	return ReasonEntry{Ask: "nothing is decided"}
 }

@@ -25,14 +25,13 @@ const (
 	OfBudget
 )
 
-// The words of what can be relaxed.
+// The words of what can be relaxed, beside caps.
 const (
 	RelaxMayNot        = "may-not-preempt"  // the ask must not preempt others
 	RelaxDelay         = "delay"            // the preemption delay of its queue
 	RelaxInterval      = "interval"         // the interval between attempts
 	RelaxUngoverned    = "not-guaranteed"   // no type of the ask is governed (law 4)
 	RelaxTrigger       = "over-guarantee"   // the queue is not under its guarantee (law 4)
-	RelaxCap           = "max-victims"      // the cap on the victims of a plan
 	RelaxInside        = "inside"           // nothing inside the starving queue (storm freedom)
 	RelaxMax           = "max"              // the max of the queue, in every type
 	RelaxFence         = "fence"            // the preemption policy of the queue is fence, not default (law 7)
@@ -54,7 +53,7 @@ var relaxations = [...]Relaxation{
 	{RelaxInterval, OfAsk, "without the interval between attempts", TooSoon, "", ""},
 	{RelaxUngoverned, OfAsk, "if it needed no guarantee", NotGuaranteed, "", ""},
 	{RelaxTrigger, OfQueue, "if %s were under its guarantee", OverGuarantee, "", ""},
-	{RelaxCap, OfAsk, "without the cap on victims", "", "", ""},
+	// Here are the caps.
 	{RelaxInside, OfAsk, "if it might take from inside the starving queue", HeadroomInside, "", ""},
 	{RelaxMax, OfQueue, "without the max of %s", OverMax, "", ""},
 	{RelaxFence, OfQueue, "without the fence of %s", "", "preemption.policy", "default"},
@@ -70,11 +69,21 @@ var relaxations = [...]Relaxation{
 }
 
 // Relaxations returns all of them, in the order in which they are tried and told.
-func Relaxations() []Relaxation { return relaxations[:] }
+func Relaxations() (all []Relaxation) {
+	for _, x := range relaxations {
+		if x.Word == RelaxInside {
+			for _, c := range capTable {
+				all = append(all, Relaxation{Word: c.Word, Text: "without the cap on " + c.Noun + "s"})
+			}
+		}
+		all = append(all, x)
+	}
+	return all
+}
 
 // RelaxationOf returns the row of a word; of none, the zero row.
 func RelaxationOf(word string) Relaxation {
-	for _, x := range relaxations {
+	for _, x := range Relaxations() {
 		if x.Word == word {
 			return x
 		}

@@ -77,8 +77,8 @@ func (h *jobJudge) unlawful(victims []*world.Task) Law {
 	case len(h.notAdmitted(after, h.ask.Size)) > 0:
 		return Quota
 	}
-	if h.beyondCap(victims) {
-		return Cap
+	if law := h.beyondCap(victims); law != "" {
+		return law
 	}
 	return h.limits(victims)
 }

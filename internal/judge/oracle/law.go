@@ -29,9 +29,17 @@ const (
 	Blocker   Law = "blocker"    // nobody holds a port of the ask on the node
 	Gang      Law = "gang"       // no running job is left below its minimum: then all of it goes
 	Budget    Law = "budget"     // no hard budget loses more than it has left
-	Cap       Law = "cap"        // no more victims than the option lets a plan have
 	Minimal   Law = "minimality" // no part of the plan would do
 )
+
+// caps are the options that say how many of something a plan may have, each a law and a reason.
+var caps = []struct {
+	law   Law
+	most  func(*world.Options) *int
+	count func(victims []*world.Task) int
+}{
+	{"max-victims", func(o *world.Options) *int { return &o.MaxVictims }, func(victims []*world.Task) int { return len(victims) }},
+}
 
 // A Break is a law that a plan does not hold to.
 type Break struct {
@@ -97,26 +105,33 @@ func (j *judge) breaks(node string, victims []string) []Break {
 // limits checks what more victims can only make worse.
 func (d *docket) limits() {
 	d.budgets()
-	if d.beyondCap(d.victims) {
-		d.report(Cap, "%d victims", len(d.victims))
+	if law := d.beyondCap(d.victims); law != "" {
+		d.report(law, "of %d victims", len(d.victims))
 	}
 	if d.ask.RequiredNode == "" {
 		d.guarantees()
 	}
 }
 
-// beyondCap reports whether a plan may not have so many victims.
-func (j *judge) beyondCap(victims []*world.Task) bool {
-	return j.o.MaxVictims > 0 && len(victims) > j.o.MaxVictims
+// beyondCap returns the first cap that forbids a plan of some victims, or "".
+func (j *judge) beyondCap(victims []*world.Task) Law {
+	for _, c := range caps {
+		if most := *c.most(j.o); most > 0 && c.count(victims) > most {
+			return c.law
+		}
+	}
+	return ""
 }
 
 // obstacle returns the reason why no lawful set of victims is a plan: the option without which there is one, if there
 // is. may says whether there is a plan by the judge that it is given.
 func (j *judge) obstacle(may func(*judge) bool) string {
-	free, o := *j, *j.o
-	free.o = &o
-	if o.MaxVictims = 0; j.o.MaxVictims > 0 && may(&free) {
-		return "max-victims"
+	for _, c := range caps {
+		free, o := *j, *j.o
+		free.o, *c.most(&o) = &o, 0
+		if *c.most(j.o) > 0 && may(&free) {
+			return string(c.law)
+		}
 	}
 	return NoVictims
 }
