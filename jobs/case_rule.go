@@ -63,7 +63,7 @@ func (r *rules) beginLeaf(p *Planner, leaf queue.ID) {
 // whether any leaf is in reach. Law 2 counts all members of todo as arriving.
 func (r *rules) prepare(c *jobCase) bool {
 	r.setAsk(c)
-	who := eligible.Taker{Tree: c.tree, Leaf: r.ask.Queue, Priority: r.ask.Priority, Arriving: c.rem}
+	who := eligible.Taker{Tree: c.tree, Leaf: r.ask.Queue, Priority: r.ask.Priority, Arriving: c.rem, Lacking: c.needs.queues}
 	switch r.stage {
 	case byPriority:
 		// The job's own leaf is in its reach: of jobs of equal priority there each would
@@ -79,12 +79,8 @@ func (r *rules) prepare(c *jobCase) bool {
 		lifts := lent.To(r.without).Lifts(c.tree, r.ask.Queue)
 		who.Waived, r.timed.Waived = lifts, func(rule rulebook.Rule, t eligible.Stay) bool { return lifts(rule, t.Leaf) }
 	}
-	reach := r.eligible.Reset(&who)
 	c.rooms = &r.eligible.Rooms
-	for w := range c.tree.Leaves(queue.Root) {
-		r.eligible.Leaves[w].Level = c.needs.level(c.tree, w)
-	}
-	return reach
+	return r.eligible.Reset(&who)
 }
 
 // setAsk describes the first member without a place to those who exempt tasks
@@ -353,17 +349,6 @@ func (n *needs) add(c *jobCase, q queue.ID, level int) {
 	n.headroom = append(n.headroom, headroom)
 	n.quota = append(n.quota, quota)
 	n.most = resources.Max(n.most, n.most, short)
-}
-
-// level returns the first queue that is short and contains leaf, or the number
-// of such queues.
-func (n *needs) level(t *queue.Tree, leaf queue.ID) int32 {
-	for i, q := range n.queues {
-		if t.Contains(q, leaf) {
-			return int32(i)
-		}
-	}
-	return int32(len(n.queues))
 }
 
 // cut takes a candidate off what the queues above it lack, given as one row per

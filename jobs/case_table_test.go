@@ -146,8 +146,8 @@ func TestNeeds_Table(t *testing.T) {
 			require.Equal(t, n.short[0], n.most)
 			own, low := d.board.tree, d.board.job.Queue
 			other, _ := own.Lookup("root.low")
-			require.Equal(t, int32(0), n.level(own, low))
-			require.Equal(t, int32(1), n.level(own, other), "no queue that is short")
+			require.Equal(t, int32(0), d.board.rules.eligible.Leaves[low].Level)
+			require.Equal(t, int32(1), d.board.rules.eligible.Leaves[other].Level, "no queue that is short")
 			require.Equal(t, resources.Mask(1), n.masks[0])
 			require.Zero(t, n.masks[1])
 		})

@@ -512,13 +512,16 @@ func TestNeeds_Level(t *testing.T) {
 	low, _ := c.tree.Lookup("root.low")
 	q, _ := c.tree.Lookup("root.q")
 	n := needs{queues: []queue.ID{q, queue.Root}}
-	require.Equal(t, int32(0), n.level(c.tree, q))
-	require.Equal(t, int32(1), n.level(c.tree, low))
-	n.queues = n.queues[:1]
-	require.Equal(t, int32(1), n.level(c.tree, low), "none")
+	level := func(leaf queue.ID, lacking []queue.ID) int32 {
+		var r eligible.Rules
+		r.Reset(&eligible.Taker{Tree: c.tree, Leaf: q, Lacking: lacking})
+		return r.Leaves[leaf].Level
+	}
+	require.Equal(t, int32(0), level(q, n.queues))
+	require.Equal(t, int32(1), level(low, n.queues))
+	require.Equal(t, int32(1), level(low, n.queues[:1]), "none")
 
 	short := []int64{4, 4, 7, 7} // two queues, two types
-	n.queues = []queue.ID{q, queue.Root}
 	cand := candidate{leaf: &eligible.Leaf{Level: 1}, size: resources.Vector{3, 1}}
 	n.cut(short, &cand, -1)
 	require.Equal(t, []int64{4, 4, 4, 6}, short)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -213,5 +215,20 @@ func TestHelp(t *testing.T) {
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, victims.Refused, d.Outcome, test.town)
 		require.Equal(t, test.want+"\n", d.Refusal.Help.Describe(w.cluster), test.town)
+	}
+}
+
+// A cap that keeps a gang out is named, whatever else may help.
+func TestHelp_Caps(t *testing.T) {
+	for c := range rulebook.NumCaps {
+		for _, byPriority := range []bool{false, true} {
+			w := build(t, unlike)
+			p := w.planner()
+			p.ByPriority, *lent.To(&p.Options).Caps()[c] = byPriority, 1
+			var d victims.Decision
+			require.NoError(t, p.Decide(&d, &w.job, noon))
+			require.Equal(t, c.Entry().Word, d.Refusal.Reason)
+			require.Contains(t, d.Refusal.Help.Describe(w.cluster), "a higher cap on "+c.Entry().Noun+"s")
+		}
 	}
 }

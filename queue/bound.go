@@ -169,9 +169,6 @@ func (t *Tree) Add(leaf ID, size resources.Vector) error {
 
 // Remove subtracts size from the unmarked usage of leaf and of every queue above. Less is an error.
 func (t *Tree) Remove(leaf ID, size resources.Vector) error {
-	if err := t.check(leaf, size); err != nil {
-		return err
-	}
 	if err := t.covers(leaf, size, t.effective); err != nil {
 		return err
 	}
@@ -182,9 +179,6 @@ func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 // Mark marks size of the usage of leaf, and of every queue above, as leaving. It is an error if less is
 // unmarked.
 func (t *Tree) Mark(leaf ID, size resources.Vector) error {
-	if err := t.check(leaf, size); err != nil {
-		return err
-	}
 	if err := t.covers(leaf, size, t.effective); err != nil {
 		return err
 	}
@@ -194,9 +188,6 @@ func (t *Tree) Mark(leaf ID, size resources.Vector) error {
 
 // Unmark takes a mark back. It is an error if less than size is marked.
 func (t *Tree) Unmark(leaf ID, size resources.Vector) error {
-	if err := t.check(leaf, size); err != nil {
-		return err
-	}
 	if err := t.covers(leaf, size, t.marked); err != nil {
 		return err
 	}
@@ -224,9 +215,12 @@ func (t *Tree) check(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// covers reports an amount of size that is above have(leaf). What a leaf has
+// covers is check, and reports an amount of size that is above have(leaf). What a leaf has
 // the queues above it have too, so that the leaf alone decides.
 func (t *Tree) covers(leaf ID, size resources.Vector, have func(ID, int) int64) error {
+	if err := t.check(leaf, size); err != nil {
+		return err
+	}
 	for i, v := range size[:min(len(size), t.schema.Len())] {
 		if v > have(leaf, i) {
 			return t.amountError(leaf, i, v)

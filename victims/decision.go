@@ -542,8 +542,9 @@ type Cause struct {
 
 // clear has a refusal say nothing; memory is reused.
 func (r *Refusal) clear() {
+	r.Help.CopyFrom(&Help{})
 	*r = Refusal{
-		Counts: r.Counts[:0], Help: r.Help.cleared(), ShortBudgets: r.ShortBudgets[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
+		Counts: r.Counts[:0], Help: r.Help, ShortBudgets: r.ShortBudgets[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
 		Breaches: r.Breaches[:0], Domain: r.Domain[:0],
 	}
 }

@@ -46,7 +46,7 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 	e.Unnamed = d.p.unnamed()
 	e.app, e.hasApp = d.c.apps.lookup(d.ask.Application)
 	e.hasApp = e.hasApp && !(d.p.TakeOwnApplication && d.required())
-	who.Tree, who.Leaf, who.Priority, who.Arriving = d.tree, d.ask.Queue, d.ask.Priority, d.size
+	who.Tree, who.Leaf, who.Priority, who.Arriving, who.Lacking = d.tree, d.ask.Queue, d.ask.Priority, d.size, d.needs.queues
 	if r := d.without; r.Rule != "" {
 		who.Waived = r.lifts(d.tree, d.ask.Queue)
 		who.Unbound, who.IsUnbound = r.Queue, r.Rule == rulebook.RelaxGuarantee

@@ -113,17 +113,6 @@ func (n *shortage) needOf(i int) resources.Vector {
 	return n.short[i]
 }
 
-// level returns the first queue that lacks headroom and contains leaf, or the
-// number of such queues.
-func (n *shortage) level(t *queue.Tree, leaf queue.ID) int32 {
-	for i, q := range n.queues {
-		if t.Contains(q, leaf) {
-			return int32(i)
-		}
-	}
-	return int32(len(n.queues))
-}
-
 // block returns a row of zeros, one amount per type, that lives until reset.
 func (n *shortage) block() resources.Vector {
 	from := len(n.blocks)

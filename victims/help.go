@@ -92,12 +92,6 @@ func (h *Help) anything(c *Cluster) {
 	}
 }
 
-// cleared returns a help that names nothing, with the memory of h.
-func (h *Help) cleared() Help {
-	h.CopyFrom(&Help{})
-	return *h
-}
-
 // A helpReport is a [Help] for machines.
 type helpReport struct {
 	Node        string   `json:"node,omitempty"`

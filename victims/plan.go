@@ -95,11 +95,6 @@ func (d *decision) prepare(s stage) bool {
 	d.needs.settle()
 	d.c.settle()
 	reach := d.eligible.reset(d, &who)
-	if d.needs.open() {
-		for w := range d.tree.Leaves(queue.Root) {
-			d.eligible.Leaves[w].Level = d.needs.level(d.tree, w)
-		}
-	}
 	d.laws = len(d.eligible.Rooms.Bounds)
 	d.lawful.reset(d)
 	d.gangs.reset(d)
@@ -132,15 +127,15 @@ func (d *decision) refuseForLack(dst *Decision) {
 
 // tellCap looks for a plan without one of the caps, and tells this as the reason if there is one.
 func (d *decision) tellCap(r *Refusal) {
-	plans := func() bool {
-		found := d.choose()
-		if found {
-			site := d.siteOf(d.best.node())
-			d.giveBack(&site)
+	c, bars := d.caps.Bars(func() bool {
+		if !d.choose() {
+			return false
 		}
-		return found
-	}
-	if c, bars := d.caps.Bars(plans); bars {
+		site := d.siteOf(d.best.node())
+		d.giveBack(&site)
+		return true
+	})
+	if bars {
 		r.Reason, r.told.Beyond = c.Entry().Word, d.c.capped(d.best.victims)[c]
 	}
 	d.best.Found = false

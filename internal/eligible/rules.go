@@ -28,6 +28,7 @@ type Taker struct {
 	Own         queue.WithinQueue
 	Starving    queue.ID // E: its own subtree gives nothing. It counts if HasStarving is set
 	HasStarving bool
+	Lacking     []queue.ID // that lack headroom, from the leaf upwards
 
 	// Explanations let one rule not hold. Waived says of a rule that keeps all tasks of a
 	// leaf that it does not count there; nil: all count. Law 2 leaves out the queue
@@ -73,7 +74,7 @@ type Leaf struct {
 	Rank    Lift          // of a task of the leaf; see View.Rank
 	Ceiling int64         // the highest rank that may go
 	Veto    rulebook.Rule // the rule that keeps all its tasks, or 0
-	Level   int32         // for the caller: the first queue lacking headroom that is above it
+	Level   int32         // the first of Taker.Lacking that is above it, or their number
 	Bounds  []int32       // what law 2 binds its tasks by, from the leaf upwards
 	// Room is what all of its bounds leave, per type; NoLimit if none does.
 	Room resources.Vector
@@ -91,6 +92,9 @@ func (r *Rules) Reset(taker *Taker) (reach bool) {
 	}
 	for w := range taker.Tree.Leaves(queue.Root) {
 		r.resetLeaf(&r.Leaves[w], w)
+		for int(r.Leaves[w].Level) < len(taker.Lacking) && !taker.Tree.Contains(taker.Lacking[r.Leaves[w].Level], w) {
+			r.Leaves[w].Level++
+		}
 		reach = reach || r.Leaves[w].Veto == 0
 	}
 	r.compareLeaves()
