@@ -108,7 +108,7 @@ func (d *decision) inTurn() bool {
 		found = d.askOrders()
 	}
 	// Each of them keeps the caps, and all of them might not.
-	return found && len(x.gone) > 0 && d.caps.Admit(lent.To(&d.p.Options).Capped(d.c, x.gone))
+	return found && len(x.gone) > 0 && lent.To(&d.p.Options).KeepsCaps(d.c, &d.caps, x.gone)
 }
 
 // takeOver makes parts, which were decided in turn, those of the first members, and reports

@@ -238,7 +238,7 @@ func (w *WhatIf) MayFit() bool { return w.isOpen() && w.lacks == 0 }
 // Lawful reports whether the ask may preempt, and the set keeps all laws that depend on no node. Parts of a lawful set
 // are lawful, unless they split a job that goes whole.
 func (w *WhatIf) Lawful() bool {
-	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0) && w.d.caps.Admit(w.d.c.capped(w.set))
+	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0) && w.d.c.keepsCaps(&w.d.caps, w.set)
 }
 
 // isOpen reports whether the cluster is still the one that w was opened for.

@@ -173,6 +173,11 @@ func (x *taskTable) capped(ids []TaskID) rulebook.Caps {
 	return rulebook.Caps{rulebook.CapVictims: len(ids)}
 }
 
+// keepsCaps reports whether tasks may go together. Nothing is counted if nothing is capped.
+func (x *taskTable) keepsCaps(m *rulebook.Caps, ids []TaskID) bool {
+	return *m == rulebook.Caps{} || m.Admit(x.capped(ids))
+}
+
 // optionsSide is what [Options] lend to planners of other packages, as lent.To(o).
 type optionsSide = lent.Side[*choosing]
 
@@ -191,11 +196,14 @@ func (o *choosing) Loss(c *Cluster, id TaskID) eligible.Loss             { retur
 func (o *choosing) Stay(c *Cluster, id TaskID) eligible.Stay             { return c.stayOf(id) }
 func (o *choosing) Caps() [rulebook.NumCaps]*int                         { return (*Options)(o).caps() }
 func (o *choosing) Capped(c *Cluster, ids []TaskID) rulebook.Caps        { return c.capped(ids) }
-func (o *choosing) CheckMember(m *Member) error                          { return checkStop(m) }
-func (o *choosing) Counting() resources.Mask                             { return (*Options)(o).counting() }
-func (o *choosing) LeafOf(c *Cluster, app string) (queue.ID, bool)       { return c.leafOf(app) }
-func (o *choosing) DefaultSteps(c *Cluster) int64                        { return defaultSteps(c) }
-func (o *choosing) Rest(c *Cluster, spent int64) int64                   { return (*Options)(o).rest(c, spent) }
+func (o *choosing) KeepsCaps(c *Cluster, m *rulebook.Caps, ids []TaskID) bool {
+	return c.keepsCaps(m, ids)
+}
+func (o *choosing) CheckMember(m *Member) error                    { return checkStop(m) }
+func (o *choosing) Counting() resources.Mask                       { return (*Options)(o).counting() }
+func (o *choosing) LeafOf(c *Cluster, app string) (queue.ID, bool) { return c.leafOf(app) }
+func (o *choosing) DefaultSteps(c *Cluster) int64                  { return defaultSteps(c) }
+func (o *choosing) Rest(c *Cluster, spent int64) int64             { return (*Options)(o).rest(c, spent) }
 func (o *choosing) Relaxations(c *Cluster, a *Ask) []Relaxation {
 	return (*Options)(o).relaxations(c, a)
 }
