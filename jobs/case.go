@@ -76,10 +76,7 @@ func (c *jobCase) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	fill(&c.own, job)
 	c.c, c.tree, c.job, c.now = p.Cluster, tree, &c.own, now
 	c.types = p.Cluster.Schema().Len()
-	c.order, c.onNodes, c.choice = rulebook.PlanOrder(), p.VictimsOnNode, nil
-	for cap, most := range lent.To(&p.Options).Caps() {
-		c.caps[cap] = *most
-	}
+	c.order, c.onNodes, c.caps, c.choice = rulebook.PlanOrder(), p.VictimsOnNode, lent.To(&p.Options).Most(), nil
 	if p.Compare != nil || len(p.Levels) > 0 {
 		c.choice = &p.Options
 	}

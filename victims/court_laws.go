@@ -272,11 +272,15 @@ func (x *court) budget() {
 
 // caps are that no plan has more of something than options say. They say nothing of quotas.
 func (x *court) caps() {
+	most := x.Options.most()
+	if x.Of == "quota" || most == (rulebook.Caps{}) {
+		return
+	}
 	ids := x.withoutGiven()
-	has := [rulebook.NumCaps]int{rulebook.CapVictims: len(ids)}
-	for c, most := range x.Options.caps() {
-		if *most > 0 && has[c] > *most && x.Of != "quota" {
-			x.fault(Violation{Law: rulebook.Cap(c).Entry().Word, Have: int64(has[c]), Want: int64(*most)})
+	counts := [rulebook.NumCaps]int{rulebook.CapVictims: len(ids)}
+	for c, has := range counts {
+		if most[c] > 0 && has > most[c] {
+			x.fault(Violation{Law: rulebook.Cap(c).Entry().Word, Have: int64(has), Want: int64(most[c])})
 		}
 	}
 }

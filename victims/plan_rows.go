@@ -385,10 +385,9 @@ func (b *budgetRows) reset(d *decision) {
 		}
 		b.left = append(b.left, left)
 	}
-	for cap, most := range d.p.caps() {
-		if d.caps[cap] = *most; rulebook.Cap(cap).Entry().Word == d.without.Rule {
-			d.caps[cap] = 0
-		}
+	d.caps = d.p.most()
+	if cap, capped := rulebook.CapOf(d.without.Rule); capped {
+		d.caps[cap] = 0
 	}
 	if most := d.caps[rulebook.CapVictims]; most > 0 {
 		b.cap = d.eligible.Rooms.Add(int64(most))

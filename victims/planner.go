@@ -168,6 +168,14 @@ func (o *Options) caps() [rulebook.NumCaps]*int {
 	return [...]*int{rulebook.CapVictims: &o.MaxVictims}
 }
 
+// most returns how many they say.
+func (o *Options) most() (m rulebook.Caps) {
+	for c, most := range o.caps() {
+		m[c] = *most
+	}
+	return m
+}
+
 // capped returns what caps count of tasks that go together.
 func (x *taskTable) capped(ids []TaskID) rulebook.Caps {
 	return rulebook.Caps{rulebook.CapVictims: len(ids)}
@@ -195,6 +203,7 @@ func (o *choosing) Unnamed() uint16                                      { retur
 func (o *choosing) Loss(c *Cluster, id TaskID) eligible.Loss             { return c.lossOf(id) }
 func (o *choosing) Stay(c *Cluster, id TaskID) eligible.Stay             { return c.stayOf(id) }
 func (o *choosing) Caps() [rulebook.NumCaps]*int                         { return (*Options)(o).caps() }
+func (o *choosing) Most() rulebook.Caps                                  { return (*Options)(o).most() }
 func (o *choosing) Capped(c *Cluster, ids []TaskID) rulebook.Caps        { return c.capped(ids) }
 func (o *choosing) KeepsCaps(c *Cluster, m *rulebook.Caps, ids []TaskID) bool {
 	return c.keepsCaps(m, ids)
