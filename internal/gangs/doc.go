@@ -34,9 +34,13 @@
 //     insertion (insert.go) for members that are not alike: Ropke and Pisinger, 2006.
 //   - Feasibility (Solver.relax): if rows are in the way, plans are made by what they use of rows,
 //     which are relaxed in the manner of Lagrange: each costs by the share of it that is used.
+//   - Plans in turn (turn.go): member by member, each where it and the wholes that go for it cost
+//     least. Exchanges begin from the best of these, or of that of the programme.
+//   - Tolls (toll.go): prices of the rows that bind, by the dual of Lagrange (Fisher, 1981). They
+//     say where a member goes, and which labels the programme keeps if they are too many.
 //   - A price of room (guide.go): for any price, what sites save at it bounds all plans from below.
 //     It rules out exchanges, and proves plans in which no whole goes: Lagrangian relaxation
-//     (Fisher, 1981) of the constraint that all members have places.
+//     of the constraint that all members have places, and with tolls of rows.
 //
 // # Steps
 //

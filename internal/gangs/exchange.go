@@ -18,6 +18,10 @@ const siteStates, wholeStates, allStates = 1 << 10, 1 << 8, 1 << 13
 func (s *Solver) improve(leave int64, lawful bool) {
 	s.end, s.lawful = leave, lawful
 	s.guide.begin(s)
+	s.setTolls()
+	if s.broke == 0 && !s.weighing && !s.jobs() && s.programmable() {
+		s.refineTolls()
+	}
 	for width := 6; !s.done(); {
 		gained := s.exchangeWholes(width)
 		gained = s.exchangeSites() || gained
@@ -109,21 +113,21 @@ func (s *Solver) enterAll(wholes []int32) {
 	}
 }
 
-// margin works out what one member more of a kind costs on a site, and what one member less
-// saves there, of its largest kind.
+// margin works out what one member more of a kind costs on a site with tolls, and what one
+// member less saves there, of its largest kind.
 func (s *Solver) margin(i, kind int32) *site {
 	at := &s.sites[i]
 	if !at.stale && at.kind == kind {
 		return at
 	}
 	at.stale, at.kind, at.mayMore, at.less = false, kind, false, Price{}
-	load := s.loadOf(i)
+	load, now := s.loadOf(i), at.price.Add(s.sets[at.set].toll)
 	s.spare = append(s.spare[:0], load...)
 	if s.takes(i, kind) {
 		addTo(s.spare, s.Kinds[kind].Size, +1)
 		s.needFor(i, s.spare)
-		if set := s.next(i, at.menu); set >= 0 {
-			at.mayMore, at.more = true, s.priceOf(i, set, s.spare).Sub(at.price)
+		if set := s.cheapest(i); set >= 0 {
+			at.mayMore, at.more = true, s.priceOf(i, set, s.spare).Add(s.sets[set].toll).Sub(now)
 		}
 		copy(s.spare, load)
 	}
@@ -135,8 +139,8 @@ func (s *Solver) margin(i, kind int32) *site {
 			}
 		}
 		s.needFor(i, s.spare)
-		if set := s.next(i, at.menu); set >= 0 {
-			at.less = at.price.Sub(s.priceOf(i, set, s.spare))
+		if set := s.cheapest(i); set >= 0 {
+			at.less = now.Sub(s.priceOf(i, set, s.spare).Add(s.sets[set].toll))
 		}
 	}
 	s.pay(8)
@@ -377,12 +381,17 @@ func (s *Solver) first(n int) []gain {
 	return gains[:min(n, len(gains))]
 }
 
+// programmable reports whether one programme can place all members, in rows that may decide.
+func (s *Solver) programmable() bool {
+	return len(s.Kinds) == 1 && len(s.Rows) > 0 && len(s.sites)*(int(s.members)+1) <= allStates
+}
+
 // exchangeSites places the members on some sites anew: on all, if rows may decide; then on
 // each that has some, the dearest first, with a few others.
 func (s *Solver) exchangeSites() (gained bool) {
-	if n := len(s.sites) * (int(s.members) + 1); len(s.Kinds) == 1 && len(s.Rows) > 0 && n <= 1<<13 {
+	if s.programmable() {
 		s.everywhere()
-		s.width = min(max(1<<16/n, fewLabels), mostLabels)
+		s.width = min(max(1<<16/(len(s.sites)*(int(s.members)+1)), fewLabels), mostLabels)
 		gained = s.try(s.free, nil, siteStates)
 		s.width = 0
 	}

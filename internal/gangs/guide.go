@@ -13,7 +13,8 @@ import (
 // there are not enough places then, whoever else goes, or because of a bound. That comes
 // from a price of room: each site takes the set for which what goes costs least, less the
 // price of the room that it gives. The sum of that, and the price of all room that is
-// needed, is no more than any plan costs with these wholes.
+// needed, is no more than any plan costs with these wholes. If there are tolls, all pay them,
+// and the sum is less by what all of the rows costs.
 type guide struct {
 	kinds  []int32 // that are counted
 	needed []int64 // members that are no smaller, by counted kind
@@ -37,6 +38,7 @@ const roomBits, costBits = 12, 42
 
 // begin makes the guide that of a plan.
 func (g *guide) begin(s *Solver) {
+	s.chargeNone()
 	g.count(s)
 	g.ready, g.unit = false, 0
 	for k := range s.Kinds {
@@ -117,20 +119,21 @@ func (g *guide) amount(room int64) int64 {
 	return min((max(room, 0)/g.unit+(1<<g.shift-1))>>g.shift, g.wanted)
 }
 
-// valueOf returns the least that a site costs less the price of its room, and that room.
-func (g *guide) valueOf(s *Solver, i int32) (value, room int64) {
+// valueOf returns the least that a site costs less the price of its room, that room, and the
+// set for that.
+func (g *guide) valueOf(s *Solver, i int32) (value, room int64, set int32) {
 	at, free := &s.sites[i], s.roomOf(i)[s.Scarce]
-	first := true
+	set = -1
 	for e := at.menu; e < at.menus; e++ {
 		if s.sets[e].mask&at.gone != 0 {
 			continue
 		}
 		r := g.amount(free + s.freed[int(e)*s.Types+s.Scarce])
-		if v := g.scalar(s.sets[e].price) - g.rate*r; first || v < value {
-			value, room, first = v, r, false
+		if v := g.scalar(s.sets[e].price.Add(s.sets[e].toll)) - g.rate*r; set < 0 || v < value {
+			value, room, set = v, r, e
 		}
 	}
-	return value, room
+	return value, room, set
 }
 
 // setRate finds the price of room for which the bound is highest, by halves.
@@ -140,7 +143,7 @@ func (g *guide) setRate(s *Solver) {
 	best, bound := int64(0), int64(-1)<<62
 	for high-low > 1 {
 		g.rate = (low + high) / 2
-		sum, room := g.sum(s)
+		sum, room, _ := g.sum(s)
 		if b := sum + g.rate*g.wanted; b > bound {
 			best, bound = g.rate, b
 		}
@@ -151,27 +154,31 @@ func (g *guide) setRate(s *Solver) {
 		}
 	}
 	g.rate = best
-	g.value, _ = g.sum(s)
+	g.value, _, _ = g.sum(s)
 	s.pay(int64(8 * len(s.sets)))
 }
 
-// sum sums the values of all sites.
-func (g *guide) sum(s *Solver) (sum, room int64) {
+// sum sums the values of all sites, their room, and what the sets for that use.
+func (g *guide) sum(s *Solver) (sum, room int64, use Use) {
 	for i := range s.sites {
-		v, r := g.valueOf(s, int32(i))
+		v, r, set := g.valueOf(s, int32(i))
 		g.values[i] = v
 		sum, room = sum+v, room+r
+		use.add(&s.sets[set].use, +1)
 	}
-	return sum, room
+	return sum, room, use
 }
 
 // bound returns what every plan costs at least with the wholes that go, without the bits
 // that are not counted.
 func (g *guide) bound(s *Solver) int64 {
 	bound := g.value + g.rate*g.wanted
+	for _, rate := range s.rates {
+		bound -= (rate + 1<<tollBits - 1) >> tollBits
+	}
 	for w, in := range s.in {
 		if in {
-			bound += g.scalar(s.wprices[w])
+			bound += g.scalar(s.wprices[w].Add(s.toll(&s.Wholes[w].Use)))
 		}
 	}
 	return bound
@@ -198,7 +205,7 @@ func (g *guide) promises(s *Solver, flips []int32) bool {
 			s.mark[p.Site] = s.marks
 			g.sites = append(g.sites, p.Site)
 			if priced {
-				v, _ := g.valueOf(s, p.Site)
+				v, _, _ := g.valueOf(s, p.Site)
 				gain += v - g.values[p.Site]
 			}
 			g.countPlaces(s, p.Site)
@@ -257,6 +264,7 @@ func (g *guide) proves(s *Solver) bool {
 	if g.begin(s); g.coarse != s.Levels {
 		return false
 	}
+	s.setTolls()
 	g.setRate(s)
 	return g.bound(s) >= g.scalar(s.best.price)
 }

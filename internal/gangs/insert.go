@@ -65,11 +65,7 @@ func (s *Solver) insertOne(kind int32, pass bool) bool {
 		s.take(best, -1)
 		s.seat(best, kind, +1)
 		s.needFor(best, s.loadOf(best))
-		set := s.next(best, top.menu)
-		for set >= 0 && !s.mayGo(best, set, pass) {
-			set = s.next(best, set+1)
-		}
-		if set >= 0 {
+		if set := s.setFor(best, pass); set >= 0 {
 			s.set(best, set)
 			return true
 		}
@@ -80,6 +76,19 @@ func (s *Solver) insertOne(kind int32, pass bool) bool {
 		s.banned = append(s.banned, best)
 	}
 	return false
+}
+
+// setFor returns the set that covers p.need on a site and costs least with its toll or, if that
+// may not go, the cheapest one that may; or -1.
+func (s *Solver) setFor(i int32, pass bool) int32 {
+	set := s.cheapest(i)
+	if set < 0 || s.mayGo(i, set, pass) {
+		return set
+	}
+	for set = s.next(i, s.sites[i].menu); set >= 0 && !s.mayGo(i, set, pass); {
+		set = s.next(i, set+1)
+	}
+	return set
 }
 
 // mayGo reports whether a set may go from a site, which is not counted.

@@ -69,6 +69,7 @@ type set struct {
 	mask  uint64
 	price Price
 	use   Use
+	toll  Price // see Solver.toll
 }
 
 // weighBits is how many low bits prices lose for what is used of rows.

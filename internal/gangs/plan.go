@@ -36,17 +36,21 @@ type saved struct {
 	total         Price
 	use           Use
 	broke         int64
+	worth         Price
 }
 
 // save notes the plan, and restore takes back what has changed since.
-func (p *plan) save() {
-	s := &p.saved
+func (p *plan) save() { p.saveTo(&p.saved) }
+
+func (p *plan) saveTo(s *saved) {
+	s.worth = p.worth()
 	s.sites, s.in, s.counts, s.taken = append(s.sites[:0], p.sites...), append(s.in[:0], p.in...), append(s.counts[:0], p.counts...), append(s.taken[:0], p.taken...)
 	s.room, s.load, s.total, s.use, s.broke = append(s.room[:0], p.room...), append(s.load[:0], p.load...), p.total, p.use, p.broke
 }
 
-func (p *plan) restore() {
-	s := &p.saved
+func (p *plan) restore() { p.restoreFrom(&p.saved) }
+
+func (p *plan) restoreFrom(s *saved) {
 	copy(p.sites, s.sites)
 	copy(p.in, s.in)
 	copy(p.counts, s.counts)
@@ -196,6 +200,21 @@ next:
 		return e
 	}
 	return -1
+}
+
+// cheapest returns the set that covers p.need on a site and costs least with its toll, or -1.
+func (p *plan) cheapest(i int32) int32 {
+	best := p.next(i, p.sites[i].menu)
+	if best < 0 || p.sets[best].toll == (Price{}) {
+		return best
+	}
+	least := p.sets[best].price.Add(p.sets[best].toll)
+	for e := p.next(i, best+1); e >= 0 && p.sets[e].price.Less(least); e = p.next(i, e+1) {
+		if cost := p.sets[e].price.Add(p.sets[e].toll); cost.Less(least) {
+			best, least = e, cost
+		}
+	}
+	return best
 }
 
 // priceOf returns what a set costs with a load on its site.

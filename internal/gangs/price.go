@@ -33,6 +33,16 @@ func (p Price) Times(n int64) Price {
 	return Price{p.hi*n + int64(hi), lo}
 }
 
+// over returns p divided by n, rounded down, if p is no less than 0.
+func (p Price) over(n int64) Price {
+	if p.hi < 0 {
+		return p
+	}
+	hi := uint64(p.hi)
+	lo, _ := bits.Div64(hi%uint64(n), p.lo, uint64(n))
+	return Price{int64(hi / uint64(n)), lo}
+}
+
 // Less reports whether p is cheaper than q.
 func (p Price) Less(q Price) bool { return p.hi < q.hi || p.hi == q.hi && p.lo < q.lo }
 

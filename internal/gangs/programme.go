@@ -40,6 +40,7 @@ type programme struct {
 	counts  []uint8 // labels, by site and state
 	load    []int64 // of the option at hand
 	shape   []int32 // likewise
+	passing bool    // of the question at hand
 }
 
 // A tally is numbers of members of some gangs, eight bits each, of which the highest is a
@@ -52,14 +53,14 @@ func (t *tally) plus(u *tally) tally { return tally{t[0] + u[0], t[1] + u[1]} }
 
 // An option is members on a site and a set that goes for them.
 type option struct {
-	state, set int32
-	price      Price
-	pack       uint64
-	lost       tally
+	state, set   int32
+	price, value Price
+	pack         uint64
+	lost         tally
 }
 
 type label struct {
-	price        Price
+	price, value Price // without and with tolls
 	use          Use
 	lost         tally
 	prev, option int32
@@ -121,6 +122,8 @@ type question struct {
 	width int   // labels of a state, if rows may be passed
 	// Thrifty: if labels are too many, that one is dropped which uses the most.
 	thrifty bool
+	// Passing: rows may be passed, but tolls are paid.
+	passing bool
 }
 
 // A verdict is what a programme has found.
@@ -135,7 +138,8 @@ type verdict struct {
 func (s *Solver) run(q *question) (best verdict) {
 	g := &s.programme
 	width := 1
-	if !s.weighing && len(s.Rows) > 0 && (q.broke > 0 || s.mayPass(q.sites)) {
+	g.passing = q.passing
+	if !q.passing && !s.weighing && len(s.Rows) > 0 && (q.broke > 0 || s.mayPass(q.sites)) {
 		width = max(fewLabels, q.width)
 	}
 	s.tie(q.sites)
@@ -196,14 +200,18 @@ func (s *Solver) extend(n, width int, limit *Price, q *question) (work int) {
 					continue
 				}
 				next := cell + g.states + int(op.state)
-				if width == 1 && g.counts[next] > 0 && !price.Less(g.labels[next].price) {
-					continue
+				value := l.value.Add(op.value)
+				if width == 1 && g.counts[next] > 0 {
+					was := &g.labels[next]
+					if !q.passing && !price.Less(was.price) || q.passing && !value.Less(was.value) {
+						continue
+					}
 				}
 				lost := l.lost.plus(&op.lost)
 				if (g.spare[0]-lost[0])&tallyGuard != tallyGuard || (g.spare[1]-lost[1])&tallyGuard != tallyGuard {
 					continue
 				}
-				to := label{price, l.use, lost, int32(cell*width + j), g.first[n] + int32(o)}
+				to := label{price, value, l.use, lost, int32(cell*width + j), g.first[n] + int32(o)}
 				to.use.add(&s.sets[op.set].use, +1)
 				switch {
 				case width == 1:
@@ -273,7 +281,7 @@ func (s *Solver) usesLess(a, b *label) bool {
 // before compares two labels by what they use, or by their prices.
 func (s *Solver) before(a, b *label, byUse bool) bool {
 	if !byUse {
-		return a.price.Less(b.price)
+		return a.value.Less(b.value)
 	}
 	var x, y int64
 	for r := range s.Rows {
@@ -372,24 +380,50 @@ func (s *Solver) vary(i int32, k, state int) {
 	g.shape[k] = 0
 }
 
-// addOptions adds the cheapest set for the members at hand and, if rows or gangs may decide,
-// some that use less. It reports false if there is none.
+// addOptions adds the set for the members at hand that costs least with its toll and, if rows
+// or gangs may decide, some more, the cheapest first. It reports false if there is none.
 func (s *Solver) addOptions(i int32, state int) bool {
 	g, at := &s.programme, &s.sites[i]
 	s.needFor(i, g.load)
 	pack, from := g.pack(g.shape), len(g.options)
-	for set := s.next(i, at.menu); set >= 0 && len(g.options)-from < mostOptions; set = s.next(i, set+1) {
+	if g.passing {
+		if set := s.cheapest(i); set >= 0 {
+			s.addOption(from, option{state: int32(state), set: set, price: s.priceOf(i, set, g.load), pack: pack})
+		}
+		return len(g.options) > from
+	}
+	for set := s.next(i, at.menu); set >= 0; set = s.next(i, set+1) {
 		e := &s.sets[set]
+		if len(g.options)-from == mostOptions && !e.price.Less(g.options[len(g.options)-1].value) {
+			break
+		}
 		lost, ok := s.lost(at, e.mask)
 		if !ok || s.beatenOption(g.options[from:], set, &lost) {
 			continue
 		}
-		g.options = append(g.options, option{int32(state), set, s.priceOf(i, set, g.load), pack, lost})
+		s.addOption(from, option{state: int32(state), set: set, price: s.priceOf(i, set, g.load), pack: pack, lost: lost})
 		if len(s.Rows) == 0 && lost == (tally{}) {
 			break
 		}
 	}
 	return len(g.options) > from
+}
+
+// addOption adds an option to those from one on, by what they cost with tolls. If they are too
+// many the dearest goes.
+func (s *Solver) addOption(from int, o option) {
+	g := &s.programme
+	o.value = o.price.Add(s.sets[o.set].toll)
+	if len(g.options)-from < mostOptions {
+		g.options = append(g.options, o)
+	} else if !o.value.Less(g.options[len(g.options)-1].value) {
+		return
+	}
+	at := len(g.options) - 1
+	for ; at > from && o.value.Less(g.options[at-1].value); at-- {
+		g.options[at] = g.options[at-1]
+	}
+	g.options[at] = o
 }
 
 // beatenOption reports whether an option for the same members uses no more of rows and

@@ -36,6 +36,10 @@ type Solver struct {
 	ranks      []int64   // ascending
 	priorities []int64
 
+	rates  [MostRows]int64 // of tolls: what all of a row costs, see tollBits
+	tolled bool            // sets have tolls
+	record saved           // the best plan of several
+
 	end    int64 // of the purse: an improvement ends there,
 	lawful bool  // or if no row is passed
 	width  int   // labels of a state, if more than usual
@@ -128,6 +132,7 @@ func (s *Solver) prepare(l ceiling, known *Selection) bool {
 	if !ok {
 		return false
 	}
+	s.rates, s.tolled = [MostRows]int64{}, false // menus are new
 	s.mark, s.marks = rows.Zeros(s.mark, len(s.sites)), 0
 	s.guide.begin(s)
 	s.seed = 0x9e3779b97f4a7c15
@@ -182,17 +187,55 @@ func (s *Solver) again(l ceiling, leave int64) bool {
 		return false
 	}
 	if s.jobs() || len(s.Kinds) > 1 {
-		was := s.worth()
-		if !s.start() || s.broke > 0 || !s.worth().Less(was) {
-			s.reopen(&s.best)
-		}
+		s.beginAnew(leave)
+		s.improve(leave, false)
+		s.keep()
+		s.recall()
+	} else {
+		s.improve(leave, false)
 	}
-	s.improve(leave, false)
 	if s.broke == 0 {
 		s.offer()
 	}
 	return !s.jobs() && s.broke == 0 && s.guide.proves(s)
 }
+
+// beginAnew finds a plan to improve: the best of that at hand, of those in turn, and of that of
+// start. If members are not alike, which is best says little of what comes of it: then the best
+// one without start is improved for half of the purse, and the plan is again that at hand or that
+// of start.
+func (s *Solver) beginAnew(leave int64) {
+	s.saveTo(&s.record)
+	s.chargeLittle()
+	for _, price := range [...]func(*Solver, int32) Price{(*Solver).priceOfWhole, (*Solver).pricePerPlace} {
+		if s.inTurn(price) {
+			s.keep()
+		}
+	}
+	if len(s.Kinds) == 1 {
+		if s.start() {
+			s.keep()
+		}
+		s.recall()
+		return
+	}
+	s.recall()
+	s.improve((s.purse+leave)/2, false)
+	s.saveTo(&s.record)
+	s.reopen(&s.best)
+	if was := s.worth(); !s.start() || s.broke > 0 || !s.worth().Less(was) {
+		s.reopen(&s.best)
+	}
+}
+
+// keep notes the plan if it is lawful and better than the one noted, which recall makes the plan.
+func (s *Solver) keep() {
+	if s.broke == 0 && s.worth().Less(s.record.worth) {
+		s.saveTo(&s.record)
+	}
+}
+
+func (s *Solver) recall() { s.restoreFrom(&s.record) }
 
 // jobs reports whether a whole goes.
 func (s *Solver) jobs() bool { return slices.Contains(s.in, true) }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gangs_test
+
+import (
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/gangs"
+)
+
+// A tight problem has two rows that bind, as two queues have with little above their
+// guarantees: a unit uses one of them, or none. All members are alike.
+func tight(r *rand.Rand) *gangs.Problem {
+	var l gangs.Layout
+	l.Add(1000) // units
+	l.Add(1 << 20)
+	l.Settle()
+	p := &gangs.Problem{
+		Types: 1, Kinds: []gangs.Kind{{Size: []int64{4}, Count: 64}}, Head: l.At(0) + 20, Levels: l.At(0),
+		Rows: []gangs.Row{{Room: 25 + r.Int63n(10)}, {Room: 45 + r.Int63n(15)}},
+	}
+	for range 50 {
+		site := gangs.Site{Free: []int64{0}, First: int32(len(p.Units))}
+		for used := int64(0); used < 8; {
+			u := gangs.Unit{Size: []int64{min(1+r.Int63n(4), 8-used)}, Price: l.Price(0, 1), Gang: -1}
+			if row := r.Intn(4); row < len(p.Rows) {
+				u.Use[row] = u.Size[0]
+			}
+			used += u.Size[0]
+			p.Units = append(p.Units, u)
+		}
+		site.End = int32(len(p.Units))
+		p.Sites = append(p.Sites, site)
+	}
+	return p
+}
+
+// fewest returns how few units go from a tight problem at least, by all that members and rows
+// can come to; or -1.
+func fewest(p *gangs.Problem) int {
+	k, a, b := p.Kinds[0], int(p.Rows[0].Room)+1, int(p.Rows[1].Room)+1
+	best := slices.Repeat([]int{-1}, (int(k.Count)+1)*a*b)
+	best[0] = 0
+	for _, site := range p.Sites {
+		next := slices.Clone(best) // nobody goes
+		for set := 1; set < 1<<(site.End-site.First); set++ {
+			free, use, units := int64(0), gangs.Use{}, 0
+			for n, u := range p.Units[site.First:site.End] {
+				if set>>n&1 != 0 {
+					free, units = free+u.Size[0], units+1
+					use[0], use[1] = use[0]+u.Use[0], use[1]+u.Use[1]
+				}
+			}
+			places := int(free / k.Size[0])
+			for at, n := range best {
+				x, y := at/b%a+int(use[0]), at%b+int(use[1])
+				if n < 0 || places == 0 || x >= a || y >= b {
+					continue
+				}
+				to := &next[(min(at/(a*b)+places, int(k.Count))*a+x)*b+y]
+				if *to < 0 || n+units < *to {
+					*to = n + units
+				}
+			}
+		}
+		best = next
+	}
+	least := -1
+	for _, n := range best[int(k.Count)*a*b:] {
+		if n >= 0 && (least < 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// If rows bind, mostly no more go than must, and never many more.
+func TestSolve_RowsThatBind(t *testing.T) {
+	draws := 12
+	if testing.Short() {
+		draws = 3
+	}
+	plans, missed, best, more := 0, 0, 0, 0
+	var s gangs.Solver
+	for seed := range draws {
+		p := tight(rand.New(rand.NewSource(int64(seed))))
+		least := fewest(p)
+		got, proven := s.Solve(p, nil, 2*enough)
+		if least < 0 {
+			require.Nil(t, got)
+			continue
+		}
+		if plans++; got == nil {
+			missed++
+			continue
+		}
+		n := len(got.Units)
+		require.GreaterOrEqual(t, n, least)
+		require.False(t, proven && n > least, "seed %d", seed)
+		if more += n - least; n == least {
+			best++
+		}
+	}
+	t.Logf("%d problems with a plan: %d missed, %d of the plans the best, %d units too many", plans, missed, best, more)
+	require.LessOrEqual(t, missed, plans/6)
+	require.GreaterOrEqual(t, 4*best, 3*(plans-missed))
+	require.LessOrEqual(t, more, plans)
+}
