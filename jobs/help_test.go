@@ -232,3 +232,15 @@ func TestHelp_Caps(t *testing.T) {
 		}
 	}
 }
+
+// All members of a gang that goes whole count.
+func TestMaxVictims_WholeGang(t *testing.T) {
+	for most, reason := range map[int]string{1: "max-victims", 2: ""} {
+		w := build(t, "queue q g=9\nqueue low\nnode n1 4\ntask v low n1 2 job=g\ntask w low n1 2 job=g\nkeep g 2\njob q 2,2")
+		p := w.planner()
+		p.ByPriority, p.MaxVictims = false, most
+		var d victims.Decision
+		require.NoError(t, p.Decide(&d, &w.job, noon))
+		require.Equal(t, reason, d.Refusal.Reason)
+	}
+}
