@@ -279,23 +279,29 @@ type gain struct {
 func (s *Solver) staying() []gain {
 	s.gains = s.gains[:0]
 	for w, in := range s.in {
-		if in || !s.allowed[w] {
-			continue
+		if !in && s.allowed[w] {
+			s.gains = append(s.gains, s.gainOf(int32(w)))
 		}
-		g := gain{whole: int32(w)}
-		for _, p := range s.partsOf(int32(w)) {
-			l, n := s.places(p.Site, p.Size)
-			large, little := s.places(p.Site, nil)
-			g.large, g.little = g.large+l-large, g.little+n-little
-		}
-		s.gains = append(s.gains, g)
 	}
-	slices.SortFunc(s.gains, func(a, b gain) int {
-		return cmp.Or(cmp.Compare(b.large, a.large), cmp.Compare(b.little, a.little),
-			s.wprices[a.whole].Compare(s.wprices[b.whole]), cmp.Compare(a.whole, b.whole))
-	})
+	slices.SortFunc(s.gains, s.compareGains)
 	s.pay(int64(4 * len(s.Wholes)))
 	return s.gains
+}
+
+// gainOf returns the room that a whole makes which stays.
+func (s *Solver) gainOf(w int32) gain {
+	g := gain{whole: w}
+	for _, p := range s.partsOf(w) {
+		l, n := s.places(p.Site, p.Size)
+		large, little := s.places(p.Site, nil)
+		g.large, g.little = g.large+l-large, g.little+n-little
+	}
+	return g
+}
+
+func (s *Solver) compareGains(a, b gain) int {
+	return cmp.Or(cmp.Compare(b.large, a.large), cmp.Compare(b.little, a.little),
+		s.wprices[a.whole].Compare(s.wprices[b.whole]), cmp.Compare(a.whole, b.whole))
 }
 
 // places returns how many members of the largest kind, or of the smallest, a site has room
@@ -340,16 +346,18 @@ func (s *Solver) exchangeWholes(width int) (gained bool) {
 	for _, w := range s.going() {
 		gained = s.flipping(4, 2, w) || gained
 	}
-	ins := s.going()
+	ins, gains := s.going(), s.first(width)
 	for i, v := range ins { // two go less, one goes instead
 		for _, w := range ins[i+1:] {
-			if s.in[v] && s.in[w] {
-				gained = s.flipping(4, 2, v, w) || s.instead(width, v, w) || gained
+			if s.in[v] && s.in[w] && (s.flipping(4, 2, v, w) || s.instead(gains, v, w)) {
+				gained, gains = true, s.first(width)
 			}
 		}
 	}
 	for _, w := range s.going() {
-		gained = s.instead(width, w) || gained
+		if s.instead(gains, w) {
+			gained, gains = true, s.first(width)
+		}
 	}
 	if s.broke > 0 || len(s.Rows) > 0 || s.head(s.total) != (Price{}) {
 		for _, g := range s.first(width) {
@@ -359,14 +367,14 @@ func (s *Solver) exchangeWholes(width int) (gained bool) {
 	return gained
 }
 
-// instead tries to let one whole go in place of some, two at most.
-func (s *Solver) instead(width int, wholes ...int32) bool {
+// instead tries to let one of those that stay go in place of some wholes, two at most.
+func (s *Solver) instead(gains []gain, wholes ...int32) bool {
 	if s.done() {
 		return false
 	}
 	var flips [3]int32
 	n := copy(flips[:], wholes)
-	for _, g := range s.first(width) {
+	for _, g := range gains {
 		flips[n] = g.whole
 		if s.flipping(3, 2, flips[:n+1]...) {
 			return true

@@ -222,6 +222,24 @@ func (s *Solver) pick(gains []gain) gain {
 	return best
 }
 
+// letMore lets a whole go of those that stay, in their order, and returns the others in theirs.
+func (s *Solver) letMore(gains []gain, w int32) []gain {
+	s.flip(w)
+	gains = slices.DeleteFunc(gains, func(g gain) bool { return g.whole == w })
+	for _, p := range s.partsOf(w) {
+		for _, v := range s.wholesOn(p.Site) {
+			if at := slices.IndexFunc(gains, func(g gain) bool { return g.whole == v }); at >= 0 {
+				g := s.gainOf(v)
+				gains = slices.Delete(gains, at, at+1)
+				at, _ = slices.BinarySearchFunc(gains, g, s.compareGains)
+				gains = slices.Insert(gains, at, g)
+			}
+		}
+	}
+	s.pay(int64(len(gains)) / 4)
+	return gains
+}
+
 // startAlike is start for members that are alike: a programme over all sites.
 func (s *Solver) startAlike() bool {
 	var room int64
@@ -231,14 +249,13 @@ func (s *Solver) startAlike() bool {
 			room += large
 		}
 	}
-	for room < int64(s.members) {
-		gains := s.staying()
+	for gains := s.staying(); room < int64(s.members); {
 		if len(gains) == 0 {
 			return false
 		}
 		g := s.pick(gains)
-		s.flip(g.whole)
 		room += g.large
+		gains = s.letMore(gains, g.whole)
 	}
 	s.everywhere()
 	g := &s.programme
