@@ -63,7 +63,7 @@ func (x *exchanger) exchange() {
 
 // refine looks a little for plans that cost no less in the levels, and lose less work.
 func (x *exchanger) refine() {
-	const steps = 1 << 12
+	const steps = 1 << 15
 	if !x.asker.asks() && x.state() {
 		purse := x.purse
 		x.purse = steps
