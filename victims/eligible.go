@@ -154,12 +154,24 @@ func (e *eligibility) levelsAt(id TaskID, rank int64) cost.Levels {
 	return e.LevelsOf(&x)
 }
 
+// levelsOfLane are the least levels of a lane, one of whose tasks is id.
+func (e *eligibility) levelsOfLane(l *lane, id TaskID) cost.Levels {
+	x := e.c.lossLike(id, l.priority, l.flags)
+	x.Rank = e.LeastRank(l.priority)
+	return e.LevelsOf(&x)
+}
+
 // lossOf returns what stopping a task costs, whoever takes it. Tasks of one size for which it is the same are of one
 // lane.
 func (x *taskTable) lossOf(id TaskID) eligible.Loss {
 	r := &x.tasks[id]
+	return x.lossLike(id, r.priority, r.flags)
+}
+
+// lossLike is lossOf for a task of some priority and flags, which are not looked up.
+func (x *taskTable) lossLike(id TaskID, priority int32, f flags) eligible.Loss {
 	return eligible.Loss{
-		Priority: r.priority, OptedOut: r.flags.has(flagOptedOut), Originator: r.flags.has(flagOriginator),
+		Priority: priority, OptedOut: f.has(flagOptedOut), Originator: f.has(flagOriginator),
 		Cost: x.costOf(id), Preemptions: int64(x.preempted.at(int(id))),
 	}
 }

@@ -38,7 +38,7 @@ type problem struct {
 	turn   uint32
 	wholes []whole
 	stamp  int32
-	picked []TaskID
+	picked []int32
 	best   []pickedLane
 }
 
@@ -309,7 +309,7 @@ func (d *decision) addLanes(p *least.Problem, digest *nodeDigest, gangs bool) {
 		}
 		size := digest.size(i, d.c.types)
 		r := least.Row{
-			Levels: d.eligible.levelsAt(ids[0], d.eligible.LeastRank(l.priority)), Size: size, Gives: m.zeros(len(p.Need)), Count: int64(len(ids)),
+			Levels: d.eligible.levelsOfLane(l, ids[0]), Size: size, Gives: m.zeros(len(p.Need)), Count: int64(len(ids)),
 			Times: times, Weight: d.eligible.weights.Of(size),
 		}
 		d.give(r.Gives, size, true, 0)

@@ -20,41 +20,47 @@ import (
 // gatherWork is what it takes to make a unit of a task, in elementary work.
 const gatherWork = 60
 
-// stateTasks adds rows of some tasks of a node, in the order of its digest, and of the gangs that
-// have members there.
-func (d *decision) stateTasks(p *least.Problem, s *site, ids []TaskID) {
+// stateTasks adds rows of the tasks in some lanes of a node, and of the gangs that have members there.
+func (d *decision) stateTasks(p *least.Problem, s *site, lanes []int32) {
 	if d.c.gangs > 0 {
 		d.gangs.meetAll(d.c.nodes[s.node].tasks)
 	}
-	relaxed := d.without.Rule == rulebook.RelaxRequiredNode // a digest knows no such task
-	if relaxed && d.c.tasks[d.without.task].node == s.node {
-		x := &d.problem
-		x.picked = append(append(x.picked[:0], ids...), d.without.task)
-		ids = x.picked
-	}
-	d.trial.pay(gatherWork / 4 * int64(len(ids)))
+	digest := &d.c.digest.nodes[s.node]
+	// A digest knows no task whose node is required.
+	relaxed := d.without.Rule == rulebook.RelaxRequiredNode
 	even := !relaxed && d.eligible.EvenRanks && !d.needs.open()
-	all := d.c.row(d.c.digest.all, s.node)
-	first := 0 // row of the lane
-	for k, id := range ids {
-		if k > 0 && d.c.compareLanes(ids[k-1], id) != 0 {
-			first = len(p.Rows)
-		}
-		if d.c.tasks[id].state != Running {
-			continue
-		}
-		d.problem.meet(d.gangs.of(id))
-		if d.candidate(id, s) {
-			// If all of the node together keep law 2, it tells nobody apart.
-			free := even && resources.Fits(all, d.eligible.Leaves[d.c.tasks[id].leaf].Room)
-			d.addTask(p, s, id, first, free)
-		}
+	tasks := 0
+	for _, i := range lanes {
+		l := &digest.lanes[i]
+		ids := digest.ids[l.first:l.end]
+		d.stateLane(p, s, ids, even)
+		tasks += len(ids)
 	}
+	if relaxed && d.c.tasks[d.without.task].node == s.node {
+		d.stateLane(p, s, []TaskID{d.without.task}, even)
+		tasks++
+	}
+	d.trial.pay(gatherWork / 4 * int64(tasks))
 	d.settleRows(p, 0)
 	for _, g := range d.problem.met {
 		d.addGang(p, s, g)
 	}
 	d.shareLimits(p)
+}
+
+// stateLane adds rows of tasks that are alike. Even: if all of the node together keep law 2, it tells nobody apart.
+func (d *decision) stateLane(p *least.Problem, s *site, ids []TaskID, even bool) {
+	all, first := d.c.row(d.c.digest.all, s.node), len(p.Rows)
+	for _, id := range ids {
+		if d.c.tasks[id].state != Running {
+			continue
+		}
+		d.problem.meet(d.gangs.of(id))
+		if d.candidate(id, s) {
+			free := even && resources.Fits(all, d.eligible.Leaves[d.c.tasks[id].leaf].Room)
+			d.addTask(p, s, id, first, free)
+		}
+	}
 }
 
 // meet takes note of a gang. A list of thousands is not looked through for each member.
@@ -324,15 +330,18 @@ func (d *decision) gangHelps(gang int32, s *site) bool {
 // wanted for their own cost. Then nothing is shown of the node.
 const mostLanes, fewLanes = 1 << 10, 1 << 7
 
-// pickLanes returns the tasks of a node, or those of its best lanes if it has many.
-func (d *decision) pickLanes(n NodeID, wanted resources.Vector) []TaskID {
+// pickLanes returns the lanes of a node, or the best ones if it has many.
+func (d *decision) pickLanes(n NodeID, wanted resources.Vector) []int32 {
 	digest, x := &d.c.digest.nodes[n], &d.problem
+	x.picked = x.picked[:0]
 	if len(digest.lanes) <= mostLanes || d.p.exhaustive {
-		return digest.ids
+		for i := range digest.lanes {
+			x.picked = append(x.picked, int32(i))
+		}
+		return x.picked
 	}
 	d.search.Unproven()
 	d.trial.pay(int64(4 * len(digest.lanes)))
-	x.picked = x.picked[:0]
 	for from := 0; from < len(digest.lanes); {
 		kind, end, best := &digest.lanes[from], from, x.best[:0]
 		for ; end < len(digest.lanes) && digest.lanes[end].flags == kind.flags && digest.lanes[end].priority == kind.priority; end++ {
@@ -347,8 +356,7 @@ func (d *decision) pickLanes(n NodeID, wanted resources.Vector) []TaskID {
 			best = slices.Insert(best[:min(len(best), fewLanes-1)], min(at, fewLanes-1), pickedLane{share, int32(end)})
 		}
 		for _, b := range best {
-			l := &digest.lanes[b.lane]
-			x.picked = append(x.picked, digest.ids[l.first:l.end]...)
+			x.picked = append(x.picked, b.lane)
 		}
 		x.best, from = best, end
 	}
