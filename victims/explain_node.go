@@ -78,7 +78,10 @@ func (d *decision) findNodes(e *Explanation) {
 		d.trial, d.best.Found, d.search.Shown, d.search.Levels = trial, false, true, true
 		d.trial.meter = meter
 		if !decided && headroom && d.usable(f.Node) && d.passes(f.Node) {
-			d.search.Try(int32(f.Node))
+			if d.search.Try(int32(f.Node)); d.pool.broken {
+				d.anew()
+				d.search.Try(int32(f.Node))
+			}
 		}
 		d.conclude(e, f, look)
 	}

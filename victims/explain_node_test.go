@@ -158,6 +158,17 @@ var nodeCases = []nodeCase{
 		f.task("v1", "a", "n1", 2)
 		f.task("v2", "a", "n3", 2, high)
 	}, size: 3, want: []string{"n1 headroom short 1 lacks 0", "n2 headroom short 0 lacks 0", "n3 lacks short 3 lacks 3"}},
+	{name: "headroom from elsewhere, where law 2 keeps the first choice", root: queue.Config{Max: slots(5), Children: []queue.Config{
+		{Name: "a", Guaranteed: slots(2)}, {Name: "b", Guaranteed: slots(1)}, {Name: "c"},
+	}}, build: func(f *fixture) {
+		f.node("n1", 5)
+		f.node("n2", 2)
+		f.task("v1", "a", "n1", 1)
+		f.task("v2", "a", "n1", 1)
+		f.task("v3", "c", "n1", 1)
+		f.task("v4", "c", "n1", 1)
+		f.task("v5", "a", "n2", 1)
+	}, size: 2, want: []string{"n1 chosen short 1 lacks 0", "n2 costlier short 1 lacks 0"}},
 	{name: "withheld", build: func(f *fixture) {
 		f.node("n1", 4)
 		f.node("n2", 3)

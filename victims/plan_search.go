@@ -130,8 +130,7 @@ func (d *decision) searchNodes() bool {
 		t.budget = min(part, more)
 		more -= t.budget
 		t.meter.Left += t.budget
-		d.search.Shown, d.search.Levels = true, true
-		d.pool.forget()
+		d.anew()
 		d.searchWithin()
 	}
 	t.meter.Left += more
@@ -144,8 +143,7 @@ func (d *decision) searchWithin() {
 	d.searchAround()
 	if d.again() && !d.trial.meter.Stopped {
 		d.pool.whole = d.pool.whole || !d.best.Found && d.pool.thinned
-		d.pool.forget()
-		d.search.Shown, d.search.Levels = true, true
+		d.anew()
 		d.searchAround()
 	}
 	d.trial.lesser = d.trial.lesser || shown
@@ -205,6 +203,12 @@ func (d *decision) takeOut(ids []TaskID) bool {
 // going together, or the best of them by themselves were not enough.
 func (d *decision) again() bool {
 	return d.pool.broken || d.pool.thinned && !d.best.Found
+}
+
+// anew begins a search anew, with what is known of the pool's rows.
+func (d *decision) anew() {
+	d.pool.forget()
+	d.search.Shown, d.search.Levels = true, true
 }
 
 // searchAround scans the nodes, and if a part of the budget is spent takes them in the
