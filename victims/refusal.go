@@ -176,19 +176,11 @@ type survey struct {
 func (d *decision) ruleFor(id TaskID, s *site) rulebook.Rule {
 	row := d.gangs.of(id)
 	if d.c.tasks[id].state == Running && row >= 0 {
-		switch g := &d.gangs.rows[row]; {
-		// A rule that comes later than "of no help" must not hide it, or counts
-		// would depend on what was asked first.
-		case g.surplus == 0 && g.rule > rulebook.RuleNotHelping && !d.gangReduces(row):
-			return rulebook.RuleNotHelping
-		case g.surplus == 0 && g.rule != 0:
-			return g.rule
-		case g.rule == 0 && d.gangReduces(row):
-			return 0
-		case g.surplus == 0:
-			return rulebook.RuleNotHelping
-		}
+		rule, decides := d.ruleForGang(row)
 		*s = d.siteIfOpen(d.c.tasks[id].node) // a look at other nodes has replaced it
+		if decides {
+			return rule
+		}
 	}
 	if rule := d.eligible.rule(id); rule != 0 {
 		return rule
@@ -197,6 +189,23 @@ func (d *decision) ruleFor(id TaskID, s *site) rulebook.Rule {
 		return rulebook.RuleNotHelping
 	}
 	return d.eligible.protected(id)
+}
+
+// ruleForGang returns the first rule that keeps a gang, or 0, and whether that decides for a member.
+func (d *decision) ruleForGang(row int32) (rule rulebook.Rule, decides bool) {
+	switch g := &d.gangs.rows[row]; {
+	// A rule that comes later than "of no help" must not hide it, or counts
+	// would depend on what was asked first.
+	case g.surplus == 0 && g.rule > rulebook.RuleNotHelping && !d.gangReduces(row):
+		return rulebook.RuleNotHelping, true
+	case g.surplus == 0 && g.rule != 0:
+		return g.rule, true
+	case g.rule == 0 && d.gangReduces(row):
+		return 0, true
+	case g.surplus == 0:
+		return rulebook.RuleNotHelping, true
+	}
+	return 0, false
 }
 
 // gangReduces reports whether some member of a gang reduces an open need, that

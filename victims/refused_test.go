@@ -111,3 +111,30 @@ func TestRefused_MoreMayHelpLater(t *testing.T) {
 	require.NoError(t, (&victims.Planner{Cluster: f.c}).Decide(&then, ask, now.Add(time.Minute)))
 	require.Equal(t, []string{"v"}, keysOf(&then))
 }
+
+// A gang with members on other nodes hides nothing of who is counted after it.
+func TestRefusal_CountsAfterGang(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.node("n2", 4)
+	ofGang := func(t *victims.Task) { t.Job = "g" }
+	f.task("g-2", "a", "n2", 2, ofGang)
+	f.task("h-2", "a", "n2", 1, high)
+	f.task("g-1", "a", "n1", 0, ofGang)
+	f.task("empty", "a", "n1", 0)
+	f.task("h-1", "a", "n1", 1, high)
+	require.NoError(t, f.c.SetMinMembers("g", 1))
+	p := victims.Planner{}
+	p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
+		for id := range f.c.TasksOn(q.Node) {
+			if f.c.Task(id).Job == "" {
+				dst = append(dst, id)
+			}
+		}
+		return dst
+	}
+	d := f.decide(&p, f.ask("x", "b", 3))
+	require.Equal(t, victims.Refused, d.Outcome)
+	require.Equal(t, []victims.Count{{Rule: "priority", Tasks: 2}}, d.Refusal.Counts)
+	require.Equal(t, 3, d.Refusal.Candidates)
+}
