@@ -142,13 +142,24 @@ func (s *Solver) prepare(l ceiling, known *Selection) bool {
 // fresh looks for a plan from nothing below a ceiling, and offers it as soon as it is lawful.
 // If rows are in the way it looks for one by what it uses of them alone.
 func (s *Solver) fresh(l ceiling) bool {
-	purse := s.purse
-	share := purse / 4 * 3
+	share := s.purse / 4 * 3
 	if s.found {
-		share = purse / 4 // most is for making the best plan cheaper
+		share = s.purse / 4 // most is for making the best plan cheaper
 	}
+	return s.spend(share, func() bool { return s.begun(l) })
+}
+
+// spend does something for so much of the purse at most.
+func (s *Solver) spend(share int64, do func() bool) bool {
+	purse := s.purse
 	s.purse = share
-	defer func() { s.purse = purse - (share - s.purse) }()
+	done := do()
+	s.purse += purse - share
+	return done
+}
+
+// begun is fresh for all of the purse.
+func (s *Solver) begun(l ceiling) bool {
 	if !s.prepare(l, nil) || !s.start() {
 		return false
 	}
@@ -200,6 +211,9 @@ func (s *Solver) again(l ceiling, leave int64) bool {
 	return !s.jobs() && s.broke == 0 && s.guide.proves(s)
 }
 
+// turnShare is one part in so many of the purse for a plan in turn.
+const turnShare = 8
+
 // beginAnew finds a plan to improve: the best of that at hand, of those in turn, and of that of
 // start. If members are not alike, which is best says little of what comes of it: then the best
 // one without start is improved for half of the purse, and the plan is again that at hand or that
@@ -208,7 +222,7 @@ func (s *Solver) beginAnew(leave int64) {
 	s.saveTo(&s.record)
 	s.chargeLittle()
 	for _, price := range [...]func(*Solver, int32) Price{(*Solver).priceOfWhole, (*Solver).pricePerPlace} {
-		if s.inTurn(price) {
+		if s.spend(s.purse/turnShare, func() bool { return s.inTurn(price) }) {
 			s.keep()
 		}
 	}
