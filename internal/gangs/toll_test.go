@@ -87,7 +87,7 @@ func TestSolve_RowsThatBind(t *testing.T) {
 	plans, missed, best, more := 0, 0, 0, 0
 	var s gangs.Solver
 	for seed := range draws {
-		p := tight(rand.New(rand.NewSource(int64(seed))))
+		p := tight(rand.New(rand.NewSource(int64(50 + seed))))
 		least := fewest(p)
 		got, proven := s.Solve(p, nil, 2*enough)
 		if least < 0 {
@@ -108,5 +108,5 @@ func TestSolve_RowsThatBind(t *testing.T) {
 	t.Logf("%d problems with a plan: %d missed, %d of the plans the best, %d units too many", plans, missed, best, more)
 	require.LessOrEqual(t, missed, plans/6)
 	require.GreaterOrEqual(t, 4*best, 3*(plans-missed))
-	require.LessOrEqual(t, more, plans)
+	require.LessOrEqual(t, more, plans/2)
 }

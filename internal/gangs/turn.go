@@ -11,7 +11,7 @@ type turn struct {
 
 // inTurn makes a plan from nothing, member by member, the largest first: each goes where it costs
 // least with the wholes that go for it, at some prices of wholes. It reports false if one has no
-// place, or if rows are in the way.
+// place that rows allow.
 func (s *Solver) inTurn(price func(*Solver, int32) Price) bool {
 	s.empty()
 	for i := range s.sites {
@@ -25,7 +25,7 @@ func (s *Solver) inTurn(price func(*Solver, int32) Price) bool {
 		}
 	}
 	s.broke = s.over(&s.use)
-	return s.broke == 0
+	return true
 }
 
 // placeOne places a member of a kind.
