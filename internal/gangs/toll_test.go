@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gangs_test
+package gangs
 
 import (
 	"math/rand"
@@ -8,25 +8,23 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/go-preempt/preempt/internal/gangs"
 )
 
 // A tight problem has two rows that bind, as two queues have with little above their
 // guarantees: a unit uses one of them, or none. All members are alike.
-func tight(r *rand.Rand) *gangs.Problem {
-	var l gangs.Layout
+func tight(r *rand.Rand) *Problem {
+	var l Layout
 	l.Add(1000) // units
 	l.Add(1 << 20)
 	l.Settle()
-	p := &gangs.Problem{
-		Types: 1, Kinds: []gangs.Kind{{Size: []int64{4}, Count: 64}}, Head: l.At(0) + 20, Levels: l.At(0),
-		Rows: []gangs.Row{{Room: 25 + r.Int63n(10)}, {Room: 45 + r.Int63n(15)}},
+	p := &Problem{
+		Types: 1, Kinds: []Kind{{Size: []int64{4}, Count: 64}}, Head: l.At(0) + 20, Levels: l.At(0),
+		Rows: []Row{{Room: 25 + r.Int63n(10)}, {Room: 45 + r.Int63n(15)}},
 	}
 	for range 50 {
-		site := gangs.Site{Free: []int64{0}, First: int32(len(p.Units))}
+		site := Site{Free: []int64{0}, First: int32(len(p.Units))}
 		for used := int64(0); used < 8; {
-			u := gangs.Unit{Size: []int64{min(1+r.Int63n(4), 8-used)}, Price: l.Price(0, 1), Gang: -1}
+			u := Unit{Size: []int64{min(1+r.Int63n(4), 8-used)}, Price: l.Price(0, 1), Gang: -1}
 			if row := r.Intn(4); row < len(p.Rows) {
 				u.Use[row] = u.Size[0]
 			}
@@ -41,14 +39,14 @@ func tight(r *rand.Rand) *gangs.Problem {
 
 // fewest returns how few units go from a tight problem at least, by all that members and rows
 // can come to; or -1.
-func fewest(p *gangs.Problem) int {
+func fewest(p *Problem) int {
 	k, a, b := p.Kinds[0], int(p.Rows[0].Room)+1, int(p.Rows[1].Room)+1
 	best := slices.Repeat([]int{-1}, (int(k.Count)+1)*a*b)
 	best[0] = 0
 	for _, site := range p.Sites {
 		next := slices.Clone(best) // nobody goes
 		for set := 1; set < 1<<(site.End-site.First); set++ {
-			free, use, units := int64(0), gangs.Use{}, 0
+			free, use, units := int64(0), Use{}, 0
 			for n, u := range p.Units[site.First:site.End] {
 				if set>>n&1 != 0 {
 					free, units = free+u.Size[0], units+1
@@ -84,12 +82,13 @@ func TestSolve_RowsThatBind(t *testing.T) {
 	if testing.Short() {
 		draws = 3
 	}
-	plans, missed, best, more := 0, 0, 0, 0
-	var s gangs.Solver
+	const steps = 1 << 21
+	plans, missed, best, more, tolls := 0, 0, 0, 0, int64(0)
+	var s Solver
 	for seed := range draws {
 		p := tight(rand.New(rand.NewSource(int64(50 + seed))))
 		least := fewest(p)
-		got, proven := s.Solve(p, nil, 2*enough)
+		got, proven := s.Solve(p, nil, steps)
 		if least < 0 {
 			require.Nil(t, got)
 			continue
@@ -104,9 +103,18 @@ func TestSolve_RowsThatBind(t *testing.T) {
 		if more += n - least; n == least {
 			best++
 		}
+		// No plan costs less than the bound of any tolls.
+		s.purse = steps
+		require.True(t, s.prepare(noCeiling(), &s.best))
+		s.guide.coarse = p.Levels
+		s.setTolls()
+		s.guide.setRate(&s)
+		require.LessOrEqual(t, s.guide.bound(&s), int64(least))
+		tolls += s.rates[0] + s.rates[1]
 	}
 	t.Logf("%d problems with a plan: %d missed, %d of the plans the best, %d units too many", plans, missed, best, more)
 	require.LessOrEqual(t, missed, plans/6)
 	require.GreaterOrEqual(t, 4*best, 3*(plans-missed))
 	require.LessOrEqual(t, more, plans/2)
+	require.Positive(t, tolls)
 }
