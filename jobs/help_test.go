@@ -5,6 +5,7 @@ package jobs_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -237,6 +238,24 @@ func TestHelp_Caps(t *testing.T) {
 func TestMaxVictims_WholeGang(t *testing.T) {
 	for most, reason := range map[int]string{1: "max-victims", 2: ""} {
 		w := build(t, "queue q g=9\nqueue low\nnode n1 4\ntask v low n1 2 job=g\ntask w low n1 2 job=g\nkeep g 2\njob q 2,2")
+		p := w.planner()
+		p.ByPriority, p.MaxVictims = false, most
+		var d victims.Decision
+		require.NoError(t, p.Decide(&d, &w.job, noon))
+		require.Equal(t, reason, d.Refusal.Reason)
+	}
+}
+
+// Members that are asked in turn have no more victims together than one plan may have.
+func TestMaxVictims_InTurn(t *testing.T) {
+	const members = 12
+	text := "queue q g=99\nqueue low"
+	for i := range 3 * members {
+		text += fmt.Sprintf("\nnode n%d 2\ntask v%d low n%d 2", i, i, i)
+	}
+	text += "\njob q 2" + strings.Repeat(",2", members-1)
+	for most, reason := range map[int]string{members - 1: "max-victims", members: ""} {
+		w := build(t, text)
 		p := w.planner()
 		p.ByPriority, p.MaxVictims = false, most
 		var d victims.Decision
