@@ -391,15 +391,18 @@ func (s *Solver) first(n int) []gain {
 
 // programmable reports whether one programme can place all members, in rows that may decide.
 func (s *Solver) programmable() bool {
-	return len(s.Kinds) == 1 && len(s.Rows) > 0 && len(s.sites)*(int(s.members)+1) <= allStates
+	return len(s.Kinds) == 1 && len(s.Rows) > 0 && s.cells() <= allStates
 }
+
+// cells returns how many states a programme over all sites has on them, for members that are alike.
+func (s *Solver) cells() int { return len(s.sites) * (int(s.members) + 1) }
 
 // exchangeSites places the members on some sites anew: on all, if rows may decide; then on
 // each that has some, the dearest first, with a few others.
 func (s *Solver) exchangeSites() (gained bool) {
 	if s.programmable() {
 		s.everywhere()
-		s.width = min(max(1<<16/(len(s.sites)*(int(s.members)+1)), fewLabels), mostLabels)
+		s.width = min(max(1<<16/s.cells(), fewLabels), mostLabels)
 		gained = s.try(s.free, nil, siteStates)
 		s.width = 0
 	}

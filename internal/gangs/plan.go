@@ -36,14 +36,12 @@ type saved struct {
 	total         Price
 	use           Use
 	broke         int64
-	worth         Price
 }
 
 // save notes the plan, and restore takes back what has changed since.
 func (p *plan) save() { p.saveTo(&p.saved) }
 
 func (p *plan) saveTo(s *saved) {
-	s.worth = p.worth()
 	s.sites, s.in, s.counts, s.taken = append(s.sites[:0], p.sites...), append(s.in[:0], p.in...), append(s.counts[:0], p.counts...), append(s.taken[:0], p.taken...)
 	s.room, s.load, s.total, s.use, s.broke = append(s.room[:0], p.room...), append(s.load[:0], p.load...), p.total, p.use, p.broke
 }

@@ -39,6 +39,7 @@ type Solver struct {
 	rates  [MostRows]int64 // of tolls: what all of a row costs, see tollBits
 	tolled bool            // sets have tolls
 	record saved           // the best plan of several
+	noted  Price           // what it costs
 
 	end    int64 // of the purse: an improvement ends there,
 	lawful bool  // or if no row is passed
@@ -219,7 +220,7 @@ const turnShare = 8
 // one without start is improved for half of the purse, and the plan is again that at hand or that
 // of start.
 func (s *Solver) beginAnew(leave int64) {
-	s.saveTo(&s.record)
+	s.note()
 	s.chargeLittle()
 	for _, price := range [...]func(*Solver, int32) Price{(*Solver).priceOfWhole, (*Solver).pricePerPlace} {
 		if s.spend(s.purse/turnShare, func() bool { return s.inTurn(price) }) {
@@ -235,17 +236,23 @@ func (s *Solver) beginAnew(leave int64) {
 	}
 	s.recall()
 	s.improve((s.purse+leave)/2, false)
-	s.saveTo(&s.record)
+	s.note()
 	s.reopen(&s.best)
 	if was := s.worth(); !s.start() || s.broke > 0 || !s.worth().Less(was) {
 		s.reopen(&s.best)
 	}
 }
 
-// keep notes the plan if it is lawful and better than the one noted, which recall makes the plan.
+// note notes the plan, and keep does so if it is lawful and better than the one noted, which recall
+// makes the plan.
+func (s *Solver) note() {
+	s.saveTo(&s.record)
+	s.noted = s.worth()
+}
+
 func (s *Solver) keep() {
-	if s.broke == 0 && s.worth().Less(s.record.worth) {
-		s.saveTo(&s.record)
+	if s.broke == 0 && s.worth().Less(s.noted) {
+		s.note()
 	}
 }
 

@@ -105,11 +105,5 @@ func (s *Solver) stayingOn(i int32) []int32 {
 func (s *Solver) priceOfWhole(w int32) Price { return s.wprices[w] }
 
 func (s *Solver) pricePerPlace(w int32) Price {
-	n := int64(0)
-	for _, p := range s.partsOf(w) {
-		with, _ := s.places(p.Site, p.Size)
-		without, _ := s.places(p.Site, nil)
-		n += with - without
-	}
-	return s.wprices[w].over(max(n, 1))
+	return s.wprices[w].over(max(s.gainOf(w).large, 1))
 }
