@@ -474,8 +474,9 @@ func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
 
 // says reports whether the property that makes a rule is said for queue q by another, or by itself.
 func says(t *queue.Tree, q queue.ID, rule string, by queue.ID) bool {
+	property := rulebook.RelaxationOf(rule).Property
 	for at := range t.Ancestors(q) {
-		if lent.Of(t).SaysItself(int32(at), rulebook.RelaxationOf(rule).Property) {
+		if lent.Of(t).SaysItself(int32(at), property) {
 			return at == by
 		}
 	}

@@ -124,7 +124,7 @@ func (p *pool) gather(d *decision) {
 			p.gatherNode(n)
 		}
 	}
-	if id := d.without.task; d.without.Rule == rulebook.RelaxRequiredNode { // a digest knows no such task
+	if id := d.without.task; d.relaxesRequired() { // a digest knows no such task
 		if leaf := &d.eligible.Leaves[d.c.tasks[id].leaf]; leaf.Veto == 0 && int(leaf.Level) <= d.needs.widest {
 			p.add(id, min(d.c.newest(id), d.eligible.ns), uint64(id), d.shareOf(d.c.size(id), d.needs.most))
 		}

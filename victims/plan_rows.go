@@ -26,18 +26,15 @@ func (d *decision) stateTasks(p *least.Problem, s *site, lanes []int32) {
 		d.gangs.meetAll(d.c.nodes[s.node].tasks)
 	}
 	digest := &d.c.digest.nodes[s.node]
-	// A digest knows no task whose node is required.
-	relaxed := d.without.Rule == rulebook.RelaxRequiredNode
-	even := !relaxed && d.eligible.EvenRanks && !d.needs.open()
 	tasks := 0
 	for _, i := range lanes {
 		l := &digest.lanes[i]
 		ids := digest.ids[l.first:l.end]
-		d.stateLane(p, s, ids, even)
+		d.stateLane(p, s, ids)
 		tasks += len(ids)
 	}
-	if relaxed && d.c.tasks[d.without.task].node == s.node {
-		d.stateLane(p, s, []TaskID{d.without.task}, even)
+	if d.relaxesRequired() && d.c.tasks[d.without.task].node == s.node { // a digest knows no such task
+		d.stateLane(p, s, []TaskID{d.without.task})
 		tasks++
 	}
 	d.trial.pay(gatherWork / 4 * int64(tasks))
@@ -48,8 +45,13 @@ func (d *decision) stateTasks(p *least.Problem, s *site, lanes []int32) {
 	d.shareLimits(p)
 }
 
-// stateLane adds rows of tasks that are alike. Even: if all of the node together keep law 2, it tells nobody apart.
-func (d *decision) stateLane(p *least.Problem, s *site, ids []TaskID, even bool) {
+// relaxesRequired reports whether one task need not stay on the node that it requires.
+func (d *decision) relaxesRequired() bool { return d.without.Rule == rulebook.RelaxRequiredNode }
+
+// stateLane adds rows of tasks that are alike.
+func (d *decision) stateLane(p *least.Problem, s *site, ids []TaskID) {
+	// If all of the node together keep law 2, it tells nobody apart.
+	even := !d.relaxesRequired() && d.eligible.EvenRanks && !d.needs.open()
 	all, first := d.c.row(d.c.digest.all, s.node), len(p.Rows)
 	for _, id := range ids {
 		if d.c.tasks[id].state != Running {

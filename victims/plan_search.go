@@ -90,7 +90,7 @@ func (d *decision) pruning() bool {
 
 // limiting reports whether the best plan so far limits what others may cost.
 func (d *decision) limiting() bool {
-	return !d.p.exhaustive && d.p.Compare == nil && d.without.Rule != rulebook.RelaxRequiredNode
+	return !d.p.exhaustive && d.p.Compare == nil && !d.relaxesRequired()
 }
 
 // Shares of the budget, of which a search over all nodes gets one part in so many:
