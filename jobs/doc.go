@@ -54,7 +54,6 @@ package jobs
 //	search_pack.go        without victims
 //	search_turn.go        the members asked one after another, by the planner of asks
 //	search_spread.go      members that are alike, or few: a dynamic programme over hosts
-//	search_sizes.go       members of very many sizes, host by host
 //	search_grow.go        likewise, member by member
 //	search_gangs.go       the case as a problem of package gangs, which improves the plan
 //	search_gangs_price.go what that costs there, and which sums bind

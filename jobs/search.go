@@ -37,7 +37,6 @@ type search struct {
 	// The engines.
 	pack   packer
 	spread spreader
-	fill   filler
 	grow   grower
 	all    completer
 	change exchanger
@@ -59,7 +58,7 @@ func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
 	s.partial.search, s.partial.load.jobCase = s, c
 	s.all.search, s.all.load.jobCase = s, c
-	s.spread.search, s.fill.search, s.grow.search, s.change.search = s, s, s, s
+	s.spread.search, s.grow.search, s.change.search = s, s, s
 	s.purse = -1
 }
 
@@ -102,7 +101,7 @@ func (s *search) choose() bool {
 //  1. A small case is searched completely: proof of the cost.
 //  2. Members that are alike, or few, are spread out by a dynamic programme, which is
 //     exact if nothing but nodes decides: proof of the levels.
-//  3. A plan grows member by member. Members of very many sizes fill host by host as well.
+//  3. A plan grows member by member.
 //  4. Exchanges make the best plan cheaper, or look for one.
 //  5. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
@@ -114,18 +113,14 @@ func (s *search) run() {
 	}
 	if s.within(small) && !s.quick {
 		// A small case may take longer than others, for what it says is certain.
-		s.proven = s.all.complete(4 * pace)
-		if s.proven {
-			s.proof = victims.ProofCost
-		}
-		if s.settled() {
+		if s.complete(4 * pace); s.settled() {
 			return
 		}
 	}
 	if s.spreads() {
 		s.proof = victims.ProofLevels
-		if s.stepsLeft() > 0 && len(s.kinds) > 1 && s.all.complete(pace) {
-			s.proven, s.proof = true, victims.ProofCost
+		if s.stepsLeft() > 0 && len(s.kinds) > 1 {
+			s.complete(pace)
 		}
 	}
 	if s.proof == victims.ProofLevels && !s.spent() {
@@ -134,16 +129,13 @@ func (s *search) run() {
 	if s.settled() || s.spent() {
 		return
 	}
-	if len(s.kinds) > mostKinds && !s.eager {
-		s.fillHosts()
-	} else {
-		s.grow.grow()
-	}
-	if !s.eager || !s.best.found {
+	if s.grow.grow(); !s.eager || !s.best.found {
 		if !s.exhausted() {
 			s.change.exchange()
 		}
-		s.prove()
+		// With a plan at hand branches end early, so a case that was too large to
+		// begin with may now be searched to its end.
+		s.complete(s.stepsLeft())
 	}
 }
 
@@ -156,30 +148,10 @@ func (s *search) spreads() bool {
 	return s.Within(part, s.spread.spread)
 }
 
-// fillHosts places members of very many sizes: below the lowest ceiling that sums do not rule
-// out, and if that is not enough, below that of a plan that grows.
-func (s *search) fillHosts() {
-	l, floor := noCeiling(), nobody()
-	if l.plain = true; s.bounds.mayDo(l) {
-		floor = s.bounds.lowest(l, s.bounds.mayDo)
-		s.fill.fill(floor)
-	}
-	if s.spent() || s.best.found && !s.needs.open() && s.best.levels[rulebook.LevelOverrun] == 0 && below(&s.best.levels) == floor {
-		return // no plan is below the floor
-	}
-	if s.grow.grow(); s.best.found {
-		s.fill.fill(below(&s.best.levels))
-	}
-}
-
-// prove proves as much as it can of the best plan, and looks for cheaper ones where
-// that is done on the way.
-func (s *search) prove() {
-	steps := s.stepsLeft()
-	// With a plan at hand branches end early, so a case that was too large to
-	// begin with may now be searched to its end.
-	s.proven = steps > 0 && s.all.complete(steps)
-	if s.proven {
+// complete looks at all plans that might be cheaper than the best, in so many steps, and notes
+// whether that proves the best one, or that there is none.
+func (s *search) complete(steps int) {
+	if s.proven = steps > 0 && s.all.complete(steps); s.proven {
 		s.proof = victims.ProofCost
 	}
 }
@@ -225,10 +197,7 @@ func (s *search) choosePicky() bool {
 			steps = 0
 		}
 	}
-	if steps > 0 && s.all.complete(steps) {
-		s.proven, s.proof = true, victims.ProofCost
-	}
-	if s.onNodes || s.asksBlockers() || s.choice != nil {
+	if s.complete(steps); s.onNodes || s.asksBlockers() || s.choice != nil {
 		s.proven, s.proof = false, victims.NoProof
 	}
 	return s.best.found

@@ -58,7 +58,7 @@ type bounder struct {
 	ranks, priorities []int64 // of candidates that may be of use, ascending and different
 	cut               bool    // a lowest ceiling may not be the lowest: the budget has ended
 
-	room, sum, sizes, needed, gone []int64 // scratch
+	room, sizes, needed, gone []int64 // scratch
 }
 
 // begin lists the hosts, and the ranks and priorities of candidates.
@@ -143,21 +143,6 @@ func (x *bounder) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
 		*part.bound = values[n]
 	}
 	return l
-}
-
-// mayDo reports whether the candidates below a ceiling could be enough: all members
-// have room by sums, and the largest has some on one host.
-func (x *bounder) mayDo(l ceiling) bool {
-	x.sum = rows.Zeros(x.sum, x.types)
-	largest, hosted := &x.kinds[0], false
-	for h := range x.hosts {
-		here := x.roomOn(int32(h), l)
-		for t, v := range here {
-			x.sum[t] += max(v, 0)
-		}
-		hosted = hosted || largest.roomFor(here) && x.takes(int32(h), largest)
-	}
-	return hosted && resources.Fits(x.rem, x.sum)
 }
 
 // setLevels sets the levels of so many victims below a ceiling. One of them has the

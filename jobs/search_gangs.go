@@ -44,8 +44,8 @@ type exchanger struct {
 // the least must go for a member of the largest kind, or of the smallest.
 const mostSites = 256
 
-// mostKinds is how many kinds of members there may be: of more, they fill host by host, and are not exchanged.
-const mostKinds = 32
+// mostKinds is how many kinds of members there may be: to exchange more takes seconds.
+const mostKinds = 128
 
 // exchange looks for cheaper plans than the best one, or for one at all. If plans are refused
 // for sums that are not in the problem, it looks once more with these.
@@ -362,12 +362,8 @@ func (x *exchanger) offer(s *gangs.Selection) bool {
 		return false
 	}
 	if !p.queuesCovered() {
-		l := nobody()
-		for _, u := range p.chosen {
-			l.rank, l.priority = max(l.rank, x.units[u].Levels[rulebook.LevelRank]), max(l.priority, x.units[u].Levels[rulebook.LevelPriority])
-			l.plain = l.plain && x.units[u].Levels[rulebook.LevelOptedOut]+x.units[u].Levels[rulebook.LevelOriginators] == 0
-		}
-		if !p.coverQueues(l) && !p.coverQueues(noCeiling()) {
+		total := x.best.totalOf(p.chosen, nil)
+		if !p.coverQueues(below(&total.Levels)) && !p.coverQueues(noCeiling()) {
 			return false
 		}
 	}
