@@ -80,8 +80,9 @@ func TestSame(t *testing.T) {
 				return // these refuse nothing with the option, whoever is there
 			}
 			// Law 2 lets queues of the path end lower with the option, whoever goes: by priority
-			// in its one stage, else if there is no plan without.
-			if h.planner.ByPriority || slices.ContainsFunc(h.d.Refusal.Counts, func(n victims.Count) bool { return n.Rule == "guarantee" }) {
+			// in its one stage, else if there is no plan without. It may keep who is exempt now
+			// later, so that the end of an exemption is a time to ask again with the option only.
+			if h.planner.ByPriority || slices.ContainsFunc(h.d.Refusal.Counts, func(n victims.Count) bool { return n.Rule == "guarantee" || n.Rule == "exempt" }) {
 				return
 			}
 			h.planner.WithinQueue = queue.Met
