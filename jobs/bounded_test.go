@@ -54,20 +54,6 @@ func TestSteps_BoundTheCall(t *testing.T) {
 	})
 }
 
-// Without Steps of the caller's a job whose members can be asked in turn takes at most four
-// times what they take, or some 50 ms.
-func TestSteps_FourTimesInTurn(t *testing.T) {
-	law.CheckMany(t, 100, func(t *rapid.T) {
-		size := rapid.SampledFrom([][2]int{{20, 10}, {20, 10}, {20, 30}, {100, 10}, {400, 10}}).Draw(t, "nodes and tasks")
-		x := drawHardJob(t, size[0], size[1])
-		_, turn, _ := x.inTurn(t)
-		d := x.decide(t)
-		if most := max(4*turn, 3<<23); d.Plan.Steps > most {
-			t.Fatalf("%v, %d members: %v in %d steps, %d in turn", x.Hard, len(x.job.Members), d.Outcome, d.Plan.Steps, turn)
-		}
-	})
-}
-
 // Stop is asked every few thousand steps, or after a few looks at all tasks, and ends a
 // decision once it says yes. What is found then is lawful, and a refusal is not proven.
 func TestStop_EndsAJob(t *testing.T) {

@@ -37,7 +37,10 @@ func FuzzOracle(f *testing.F) {
 func propertyOracle(t *rapid.T) { agrees(t, 0) }
 
 // Rule by rule, and with all rules together.
-func TestOracle_Features(t *testing.T) { eachFeature(t, agrees) }
+func TestOracle_Features(t *testing.T) {
+	t.Parallel()
+	eachFeature(t, agrees)
+}
 
 // eachFeature checks a property of worlds with one feature at a time, and then
 // with all. Gangs are in each of them.

@@ -23,6 +23,7 @@ import (
 // sets of victims and all places: on who is served, by which parts, and where a part is
 // proven, on its cost and on everything. No part costs more than its asks in turn.
 func TestTogether_Oracle(t *testing.T) {
+	t.Parallel()
 	for _, features := range []world.Features{0, world.WithBudgets, world.WithOwnLeaf, world.WithRanks | world.WithLabels | world.WithCosts, everything} {
 		t.Run(fmt.Sprint("features ", features), func(t *testing.T) {
 			var seen jointTally

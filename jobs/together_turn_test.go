@@ -164,6 +164,7 @@ func hardLoads() (loads []workload.Hard) {
 // A joint answer is never dearer than its asks in turn, and lawful, up to 12,000 tasks. It
 // takes no more than three times their steps, or JointSteps.
 func TestTogether_NotDearerAtAnySize(t *testing.T) {
+	t.Parallel()
 	compared, shared := 0, 0
 	for i, h := range hardLoads() {
 		if testing.Short() && h.Nodes > 40 {

@@ -223,6 +223,7 @@ func (w *gpuWorld) build(t testing.TB) (*victims.Cluster, []victims.Ask) {
 // Worlds of GPUs in which each ask by itself takes the fewest victims: together they need
 // far fewer. The counts wanted are those of a script that knows no library.
 func TestTogether_GPUs(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes half a second")
 	}

@@ -98,30 +98,33 @@ func (x *hardJob) decide(t require.TestingT) (d victims.Decision) {
 }
 
 // A job by guarantee is never dearer, down to (f2), than its members asked one after
-// another, unless one of these takes from its own leaf. (DESIGN.md, Jobs: plans.)
+// another, unless one of these takes from its own leaf. (DESIGN.md, Jobs: plans.) Without
+// Steps of the caller's it takes at most four times what they take, or some 50 ms.
 func TestJob_NotDearerThanInTurn(t *testing.T) {
-	served, less := 0, 0
-	law.CheckMany(t, 200, func(t *rapid.T) { notDearer(t, rapid.IntRange(1, 40).Draw(t, "nodes"), &served, &less) })
+	served := 0
+	law.CheckMany(t, 200, func(t *rapid.T) { notDearer(t, rapid.IntRange(1, 40).Draw(t, "nodes"), &served) })
 	require.NotZero(t, served)
-	t.Logf("%d jobs served both ways; one of a member less is dearer %d times", served, less)
+	t.Logf("%d jobs served both ways", served)
 }
 
 // Likewise in clusters of up to 12,000 tasks.
 func TestJob_NotDearerThanInTurn_Large(t *testing.T) {
-	served, less := 0, 0
-	law.CheckMany(t, 12, func(t *rapid.T) {
-		notDearer(t, rapid.SampledFrom([]int{100, 280, 400}).Draw(t, "nodes"), &served, &less)
+	t.Parallel()
+	served := 0
+	rapid.Check(t, func(t *rapid.T) {
+		notDearer(t, rapid.SampledFrom([]int{100, 280, 400}).Draw(t, "nodes"), &served)
 	})
-	t.Logf("%d jobs served both ways; one of a member less is dearer %d times", served, less)
+	t.Logf("%d jobs served both ways", served)
 }
 
 // Likewise if members are asked among the nodes where they may cost least.
 func TestJob_NotDearerThanInTurn_Shortlist(t *testing.T) {
-	served, less, listed := 0, 0, 0
-	law.CheckMany(t, 60, func(t *rapid.T) {
+	t.Parallel()
+	served, listed := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
 		x := drawHardJob(t, rapid.SampledFrom([]int{60, 100, 150}).Draw(t, "nodes"), rapid.SampledFrom([]int{2, 5, 10}).Draw(t, "tasks"))
 		x.planner.SetQuick(true)
-		x.notDearer(t, &served, &less)
+		x.notDearer(t, &served)
 		if x.planner.Shortlisted() {
 			listed++
 		}
@@ -131,35 +134,28 @@ func TestJob_NotDearerThanInTurn_Shortlist(t *testing.T) {
 	for seed := range uint64(10) {
 		x := newHardJob(workload.Hard{Nodes: 100, Tasks: 10, Types: 2, Shapes: 12, Seed: seed}, 2, 4)
 		x.planner.SetQuick(true)
-		if x.notDearer(t, &served, &less); x.planner.Shortlisted() {
+		if x.notDearer(t, &served); x.planner.Shortlisted() {
 			listed++
 		}
 	}
 	require.NotZero(t, listed)
 }
 
-func notDearer(t *rapid.T, nodes int, served, less *int) {
-	drawHardJob(t, nodes, rapid.SampledFrom([]int{3, 10, 30}).Draw(t, "tasks")).notDearer(t, served, less)
+func notDearer(t *rapid.T, nodes int, served *int) {
+	drawHardJob(t, nodes, rapid.SampledFrom([]int{3, 10, 30}).Draw(t, "tasks")).notDearer(t, served)
 }
 
-func (x *hardJob) notDearer(t rapid.TB, served, less *int) {
-	turn, _, ok := x.inTurn(t)
+func (x *hardJob) notDearer(t rapid.TB, served *int) {
+	turn, steps, ok := x.inTurn(t)
 	d := x.decide(t)
+	if most := max(4*steps, 3<<23); d.Plan.Steps > most {
+		t.Fatalf("%v, %d members: %v in %d steps, %d in turn", x.Hard, len(x.job.Members), d.Outcome, d.Plan.Steps, steps)
+	}
 	if !ok || d.Outcome == victims.Refused {
 		return
 	}
 	*served++
-	got := levelsOfCost(&d.Plan.Cost)
-	if got.Compare(&turn) > 0 {
+	if got := levelsOfCost(&d.Plan.Cost); got.Compare(&turn) > 0 {
 		t.Fatalf("%v: %d members cost\n%+v, and in turn\n%+v", x.Hard, len(x.job.Members), got, turn)
-	}
-	if len(x.job.Members) == 1 {
-		return
-	}
-	x.job.Members = x.job.Members[1:]
-	if one := x.decide(t); one.Outcome == victims.Preempts {
-		if fewer := levelsOfCost(&one.Plan.Cost); fewer.Compare(&got) > 0 {
-			*less++
-		}
 	}
 }

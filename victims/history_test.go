@@ -42,6 +42,7 @@ type chronicle struct {
 // planner does makes it smaller. Tasks are in gangs and budgets, have costs of
 // their own, hold ports and select nodes.
 func TestLongHistory(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(3)
 	if testing.Short() {
 		seeds = 1

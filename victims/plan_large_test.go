@@ -66,6 +66,7 @@ func drawLarge(r *rand.Rand, tasks int) largeAsk {
 var largeSizes = []int{300, 1 << 10, 1 << 11, 1 << 12, 6000, 1 << 13, 12_000, 1 << 14}
 
 func TestLargeWorlds_AreAudited(t *testing.T) {
+	t.Parallel()
 	draws := 12
 	if testing.Short() {
 		draws = 2
@@ -151,6 +152,7 @@ func compareLevels(a, b *victims.Cost) int {
 // With more Steps no answer is dearer, from half of them on. What fewer Steps than the default
 // give, and what is between, is counted: searches divide what there is in other ways then.
 func TestLargeWorlds_MoreStepsAreNeverDearer(t *testing.T) {
+	t.Parallel()
 	draws, pairs, dearer := 3, 0, 0
 	if testing.Short() {
 		draws = 1
@@ -191,6 +193,7 @@ func TestLargeWorlds_MoreStepsAreNeverDearer(t *testing.T) {
 
 // A smaller ask is never dearer if both plans are proven. Of others it is counted.
 func TestLargeWorlds_SmallerAsksAreNeverDearer(t *testing.T) {
+	t.Parallel()
 	draws, pairs, dearer := 6, 0, 0
 	if testing.Short() {
 		draws = 1
