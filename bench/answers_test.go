@@ -31,14 +31,15 @@ func answersOf(size, draws int) (sum answer) {
 			Nodes: size / 30, Tasks: 30, Shapes: []int{0, 4, 12, 30}[r.IntN(4)], Levels: 1 + i%3, Seed: r.Uint64(),
 		}
 		c, k := h.Build(), []int64{2, 4, 10, 20}[r.IntN(4)]
-		decide := func(steps int64) int {
-			s := h.Subject(c, k)
-			s.Planner.Steps = steps
+		s := h.Subject(c, k)
+		s.Decide()
+		sum.victims += len(s.Decision.Plan.Victims)
+		if s.Decision.Plan.Proof < victims.ProofLevels { // else no steps find less
+			s = h.Subject(c, k)
+			s.Planner.Steps = 4 * lent.To(new(victims.Options)).DefaultSteps(c)
 			s.Decide()
-			return len(s.Decision.Plan.Victims)
 		}
-		sum.victims += decide(0)
-		sum.more += decide(4 * lent.To(new(victims.Options)).DefaultSteps(c))
+		sum.more += len(s.Decision.Plan.Victims)
 	}
 	return sum
 }

@@ -25,8 +25,10 @@ const minRounds = 3
 // function and round.
 func (c *clock) times(functions ...func()) [][]float64 {
 	all := make([][]float64, len(functions))
-	for _, f := range functions {
-		f() // warm up
+	if c.rounds > 1 {
+		for _, f := range functions {
+			f() // warm up
+		}
 	}
 	start := time.Now()
 	for round := range c.rounds {

@@ -21,6 +21,13 @@ func TestFeaturesMatter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it says something of the generator, from thousands of cases")
 	}
+	least := map[string]int{ // of a thousand
+		"no gangs": 20, "no budgets": 20, "no costs": 10, "no checkpoints": 20, "no ranks": 2, "no labels": 30,
+		"no ports": 30, "no own leaf": 20, "no cap": 2, "no grants": 20,
+		"stops jobs": 8, "overrun": 15, "own leaf": 20, "rule budget": 10, "rule guarantee": 10,
+		"filtered": 20, "waits for somebody": 15, "in-flight": 20,
+		"cause no-node": 50, "cause too-large": 30, "cause above-max": 10, oracle.Preempts: 200, oracle.Fits: 30,
+	}
 	const cases = 1500
 	count := make(map[string]int)
 	generator := world.Cases(world.Small.With(world.Everything))
@@ -28,7 +35,7 @@ func TestFeaturesMatter(t *testing.T) {
 		c := generator.Example(seed)
 		with := oracle.Decide(c)
 		for _, f := range world.Table {
-			if f.Spoil != nil && said(oracle.Decide(without(&f, c))) != said(with) {
+			if least["no "+f.Name] > 0 && said(oracle.Decide(without(&f, c))) != said(with) {
 				count["no "+f.Name]++
 			}
 		}
@@ -51,13 +58,7 @@ func TestFeaturesMatter(t *testing.T) {
 	for _, key := range slices.Sorted(maps.Keys(count)) {
 		t.Logf("%5.1f %% %s", 100*float64(count[key])/cases, key)
 	}
-	for key, atLeast := range map[string]int{ // of a thousand
-		"no gangs": 20, "no budgets": 20, "no costs": 10, "no checkpoints": 20, "no ranks": 2, "no labels": 30,
-		"no ports": 30, "no own leaf": 20, "no cap": 2, "no grants": 20,
-		"stops jobs": 8, "overrun": 15, "own leaf": 20, "rule budget": 10, "rule guarantee": 10,
-		"filtered": 20, "waits for somebody": 15, "in-flight": 20,
-		"cause no-node": 50, "cause too-large": 30, "cause above-max": 10, oracle.Preempts: 200, oracle.Fits: 30,
-	} {
+	for key, atLeast := range least {
 		assert.GreaterOrEqual(t, count[key]*1000/cases, atLeast, key)
 	}
 }
