@@ -8,6 +8,7 @@ package eligible
 import (
 	"math/bits"
 
+	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -66,12 +67,12 @@ type Rules struct {
 	// Likewise the least that is added, and the lowest rank that a priority fence gives.
 	leastLift, fencedRank int64
 	taker                 Taker
-	view                  View
+	root                  queue.ID // the fence root of the taker, if queues protect anybody
 }
 
 // A Leaf is what the tasks of a leaf have in common, so that a task costs a lookup.
 type Leaf struct {
-	Rank    Lift          // of a task of the leaf; see View.Rank
+	Rank    Lift          // of its tasks
 	Ceiling int64         // the highest rank that may go
 	Veto    rulebook.Rule // the rule that keeps all its tasks, or 0
 	Level   int32         // the first of Taker.Lacking that is above it, or their number
@@ -88,7 +89,8 @@ func (r *Rules) Reset(taker *Taker) (reach bool) {
 	r.resetRooms()
 	r.Leaves = rows.Zeros(r.Leaves, taker.Tree.Len())
 	if !taker.OnNode {
-		r.view.Reset(taker.Tree, taker.Leaf)
+		r.root = fence.Root(taker.Tree, taker.Leaf)
+		r.findRanks()
 	}
 	for w := range taker.Tree.Leaves(queue.Root) {
 		r.resetLeaf(&r.Leaves[w], w)
@@ -125,17 +127,63 @@ func (r *Rules) resetLeaf(leaf *Leaf, w queue.ID) {
 		leaf.Room = r.Rooms.unbound
 		return
 	}
-	leaf.Rank = r.view.Rank(w, x.Priority)
 	leaf.Veto = r.vetoOf(w)
 	leaf.Bounds = r.Rooms.Chain(w)
 	leaf.Room = r.Rooms.Least(w)
+}
+
+// findRanks works out how tasks rank for the taker, for queues of any kind: below the common ancestor
+// of both, see package fence.
+func (r *Rules) findRanks() {
+	t, taker := r.taker.Tree, Lift{}
+	for q := range t.Ancestors(r.taker.Leaf) {
+		r.Leaves[q].Rank = Lift{Offset: -taker.Of(r.taker.Priority)}
+		taker = lift(t, q).after(taker)
+	}
+	// The way up from any other queue goes through its parent, which comes first in tree order.
+	for q := range queue.ID(t.Len()) {
+		if !t.Contains(q, r.taker.Leaf) {
+			parent, _ := t.Parent(q)
+			r.Leaves[q].Rank = r.Leaves[parent].Rank.after(lift(t, q))
+		}
+	}
+}
+
+// A Lift takes a priority from a leaf up to a queue above it. The zero Lift changes
+// nothing. It cannot overflow.
+type Lift struct {
+	// Fenced: every priority becomes Offset. Otherwise Offset is added.
+	Fenced bool
+	Offset int64
+}
+
+// Of returns the effective priority of a task of the given raw priority.
+func (l Lift) Of(priority int32) int64 {
+	if l.Fenced {
+		return l.Offset
+	}
+	return int64(priority) + l.Offset
+}
+
+// lift returns what a queue alone does to a priority that comes from below.
+func lift(t *queue.Tree, q queue.ID) Lift {
+	p := t.Policies(q)
+	return Lift{Fenced: p.PriorityFence == "fence", Offset: int64(*p.PriorityOffset)}
+}
+
+// after returns the lift that does first and then l.
+func (l Lift) after(first Lift) Lift {
+	if l.Fenced {
+		return l
+	}
+	return Lift{Fenced: first.Fenced, Offset: first.Offset + l.Offset}
 }
 
 // vetoOf returns the rule that keeps all tasks of a leaf from being victims.
 func (r *Rules) vetoOf(w queue.ID) rulebook.Rule {
 	x := &r.taker
 	own, branch := w == x.Leaf, x.inBranch(w)
-	outside := x.OnlyOwnLeaf && !branch || !r.view.Inside(w) && !r.waived(rulebook.RuleFence, w)
+	outside := x.OnlyOwnLeaf && !branch || !x.Tree.Contains(r.root, w) && !r.waived(rulebook.RuleFence, w)
 	if own {
 		outside = !x.OwnLeaf
 	}
