@@ -35,11 +35,7 @@ type Rooms struct {
 	rowOf   []int32  // by queue: its row of Bounds, or -1
 	chains  []int32  // the bounds of each leaf that was asked for
 	amounts []int64
-	// least has, per queue and type, what all bounds from the queue upwards leave;
-	// MaxInt64 if none does. It is made when it is first asked for.
-	least    []int64
-	narrowed bool
-	unbound  resources.Vector // MaxInt64 of each type
+	unbound resources.Vector // MaxInt64 of each type
 }
 
 // Reset computes the rooms for a plan that brings amounts into a leaf. Law 2: no queue
@@ -65,7 +61,7 @@ func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector
 // Clear sets the rooms to those of a tree that guarantees nothing.
 func (r *Rooms) Clear(tree *queue.Tree, leaf queue.ID) {
 	r.tree, r.leaf, r.Bounds, r.chains, r.amounts = tree, leaf, r.Bounds[:0], r.chains[:0], r.amounts[:0]
-	r.rowOf, r.narrowed = slices.Grow(r.rowOf[:0], tree.Len())[:tree.Len()], false
+	r.rowOf = slices.Grow(r.rowOf[:0], tree.Len())[:tree.Len()]
 	for q := range r.rowOf {
 		r.rowOf[q] = -1
 	}
@@ -89,7 +85,7 @@ func (r *Rooms) arrive(b *units.Bound, q queue.ID, arriving resources.Vector) {
 }
 
 // drop makes a queue guarantee nothing, for leaves that are asked for later.
-func (r *Rooms) drop(q queue.ID) { r.rowOf[q], r.narrowed = -1, false }
+func (r *Rooms) drop(q queue.ID) { r.rowOf[q] = -1 }
 
 // Add adds a bound that counts tasks, and returns its row.
 func (r *Rooms) Add(room int64) int32 {
@@ -107,46 +103,26 @@ func (r *Rooms) Row(q queue.ID) (row int32, ok bool) {
 	return row, row >= 0
 }
 
-// Chain lists the bounds of a leaf, the innermost first.
-func (r *Rooms) Chain(leaf queue.ID) []int32 {
-	from := len(r.chains)
+// Of lists the bounds of a leaf, the innermost first, and returns what all of them leave per type;
+// MaxInt64 where none binds.
+func (r *Rooms) Of(leaf queue.ID) (bounds []int32, room resources.Vector) {
+	from, room := len(r.chains), r.unbound
 	for q := range r.tree.Ancestors(leaf) {
-		if b := r.rowOf[q]; b >= 0 {
-			r.chains = append(r.chains, b)
-		}
-	}
-	return r.chains[from:len(r.chains):len(r.chains)]
-}
-
-// Least returns, as a view, what all bounds of a leaf leave per type; MaxInt64 where
-// none binds.
-func (r *Rooms) Least(leaf queue.ID) resources.Vector {
-	if !r.narrowed {
-		r.narrow()
-	}
-	return rows.At(r.least, int(leaf), r.tree.Schema().Len())
-}
-
-// narrow computes the least rooms of all queues. A queue comes after the one
-// above it, so each takes one look at its own bound.
-func (r *Rooms) narrow() {
-	types := r.tree.Schema().Len()
-	r.least, r.narrowed = slices.Grow(r.least[:0], len(r.rowOf)*types)[:len(r.rowOf)*types], true
-	for q := range queue.ID(r.tree.Len()) {
-		least := rows.At(r.least, int(q), types)
-		if above, ok := r.tree.Parent(q); ok {
-			copy(least, rows.At(r.least, int(above), types))
-		} else {
-			copy(least, r.unbound)
-		}
-		if r.rowOf[q] < 0 {
+		row, ok := r.Row(q)
+		if !ok {
 			continue
 		}
-		bound := &r.Bounds[r.rowOf[q]]
-		for t := range bound.Room.Defined.All() {
-			least[t] = min(least[t], bound.Room.Value[t])
+		if len(r.chains) == from {
+			room = r.block()
+			copy(room, r.unbound)
+		}
+		r.chains = append(r.chains, row)
+		bound := &r.Bounds[row].Room
+		for t := range bound.Defined.All() {
+			room[t] = min(room[t], bound.Value[t])
 		}
 	}
+	return r.chains[from:len(r.chains):len(r.chains)], room
 }
 
 // block returns a row of zeros, one amount per type.

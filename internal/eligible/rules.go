@@ -128,8 +128,7 @@ func (r *Rules) resetLeaf(leaf *Leaf, w queue.ID) {
 		return
 	}
 	leaf.Veto = r.vetoOf(w)
-	leaf.Bounds = r.Rooms.Chain(w)
-	leaf.Room = r.Rooms.Least(w)
+	leaf.Bounds, leaf.Room = r.Rooms.Of(w)
 }
 
 // findRanks works out how tasks rank for the taker, for queues of any kind: below the common ancestor
