@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
@@ -17,9 +16,8 @@ import (
 )
 
 // The inner loop of every decision: what a few sums of the digest tell of a node. It is
-// the ladder of package least, written by hand for the default order (quicklyBeaten) and
-// once more for a caller's (beatenAlong): the least rank and priority, the largest size of
-// each type, the newest tasks. It says no more than that, only sooner, and most nodes need
+// the ladder of package least, written by hand: the least rank and priority, the largest size
+// of each type, the newest tasks. It says no more than that, only sooner, and most nodes need
 // no other look.
 
 // Skip reports whether sums tell that a node has no plan that is cheaper than the best; or
@@ -27,32 +25,19 @@ import (
 func (d *decision) Skip(at int32) bool {
 	n, c, e := NodeID(at), d.c, &d.eligible
 	all := &c.digest.digestRows
-	rank := e.LeastRank(c.digest.gauges[n].minPriority)
 	switch {
-	case rank > e.Ceiling || d.pool.hopeless:
+	case e.LeastRank(c.digest.gauges[n].minPriority) > e.Ceiling || d.pool.hopeless:
 		return true // law 6, for all of its tasks
 	case !d.best.Found:
 		return e.TooLarge(c.row(c.digest.least, n)) // law 2, likewise
 	case n == d.best.node() && !d.best.Exact && !d.search.Lesser:
 		return false // it gets a closer look
-	case d.order.Sequence != nil:
-		return d.beatenAlong(n, rank)
-	case d.search.Lesser:
-		if d.compareQuickly(n, rank, digestRow{all, n}) >= 0 {
-			return true
-		}
-	case d.quicklyBeaten(n, rank, digestRow{all, n}):
+	case d.beaten(n, digestRow{all, n}):
 		return true
 	}
 	// What laws let go tells more than all that is there.
-	if of, row := d.lawful.sums(n); of != all {
-		rank := e.LeastRank(of.gauges[row].minPriority)
-		if rank > e.Ceiling || d.search.Lesser && d.compareQuickly(n, rank, digestRow{of, row}) >= 0 ||
-			!d.search.Lesser && d.quicklyBeaten(n, rank, digestRow{of, row}) {
-			return true
-		}
-	}
-	return false
+	of, row := d.lawful.sums(n)
+	return of != all && d.beaten(n, digestRow{of, row})
 }
 
 // A digestRow is a row that tells of a node.
@@ -61,24 +46,95 @@ type digestRow struct {
 	row NodeID
 }
 
-// quicklyBeaten reports whether a node of which the least rank is known has no plan that
-// is cheaper than the best, by nothing else but sums.
-func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
-	if c := d.compareQuickly(n, rank, sums); c != 0 {
-		return c > 0
+// A rung is one of what decides between plans, in which those of a node may differ from the best plan.
+type rung struct {
+	what rulebook.Level
+	most int64 // what the best plan has
+}
+
+// beaten reports whether a node has no plan that is cheaper than the best, by nothing else but
+// sums. It compares the least that any plan for the node has of each rung with what the best has.
+// Of what only some tasks have it takes none to be needed.
+func (d *decision) beaten(n NodeID, sums digestRow) bool {
+	g, all := &sums.of.gauges[sums.row], sums.of == &d.c.digest.digestRows
+	rank, priority, count := d.eligible.LeastRank(g.minPriority), int64(g.minPriority), int64(0)
+	if rank > d.eligible.Ceiling {
+		return true // law 6
 	}
-	// So many victims lose at least as much time as the newest tasks, and none weighs less than the least
-	// amounts together. So each loses at least as much as such a task.
-	count := d.best.Total.Levels[rulebook.LevelVictims]
-	time := d.leastTime(sums, count)
-	if one := d.leastWeightIn(sums, d.best.bestType); time.MulSat(one).Cmp(wide.Uint128(d.best.Total.Work)) > 0 {
-		return true // mostly
+	plain := d.order.Sequence == nil // what comes first is that victims are plain and of the least priority
+	for i := range d.best.rungs {
+		r := &d.best.rungs[i]
+		if r.what >= rulebook.LevelWork && d.search.Lesser {
+			return true
+		}
+		// Only the number of victims, and what is listed after it in [Level], depends on
+		// how many must go.
+		if r.what >= rulebook.LevelVictims && count == 0 {
+			if plain && d.othersMustGo(n, sums) {
+				return true
+			}
+			from := int64(1)
+			if r.what == rulebook.LevelVictims {
+				from = max(r.most-1, 1) // fewer than the best has, it does not matter by how many
+			}
+			if count = d.fewest(n, sums, from); count == noLimit {
+				return true
+			}
+			// Kept sums are of all tasks of a node.
+			if count < r.most && plain && all && d.sumsTell(n, r.most-1) {
+				count = r.most
+			}
+		}
+		least := int64(0)
+		switch r.what {
+		case rulebook.LevelRank:
+			least = rank
+		case rulebook.LevelPriority:
+			least = priority
+		case rulebook.LevelVictims:
+			least = count
+		case rulebook.LevelSumRanks:
+			least = count * rank
+		case rulebook.LevelSumPriorities:
+			least = count * priority
+		case rulebook.LevelWork:
+			least = int64(d.compareWork(sums, count))
+		case rulebook.LevelExcess:
+			if !d.freesAsMuchOfAny(n, count, sums) {
+				least = -1
+			}
+		}
+		// What is equal leaves it to the next rung.
+		if least != r.most {
+			return least > r.most || r.what >= rulebook.LevelWork && plain && all && d.lanesTell(n, count)
+		}
 	}
-	c := time.MulSat(d.leastWeight(sums)).Cmp(wide.Uint128(d.best.Total.Work))
-	if c == 0 && d.freesAsMuchOfAny(n, count, sums) {
-		return !d.c.comesBefore(n, d.best.node())
+	return d.search.Lesser || !d.c.comesBefore(n, d.best.node())
+}
+
+// othersMustGo reports whether the plain tasks of the least priority of a node are not enough.
+func (d *decision) othersMustGo(n NodeID, sums digestRow) bool {
+	if sums.of.gauges[sums.row].uniform {
+		return false
 	}
-	return c > 0 || sums.of == &d.c.digest.digestRows && d.lanesTell(n, count)
+	free, lowest := d.c.row(d.c.coming, n), sums.of.lowest[int(sums.row)*d.c.types:]
+	for _, t := range d.types {
+		if d.size[t]-free[t] > lowest[t] {
+			return true
+		}
+	}
+	return false
+}
+
+// compareWork compares the work that so many victims lose at least with that of the best plan. They
+// lose at least as much time as the newest tasks, and none weighs less than the least amounts
+// together. So each loses at least as much as such a task.
+func (d *decision) compareWork(sums digestRow, count int64) int {
+	time, work := d.leastTime(sums, count), wide.Uint128(d.best.Total.Work)
+	if one := d.leastWeightIn(sums, d.best.bestType); time.MulSat(one).Cmp(work) > 0 {
+		return 1 // mostly
+	}
+	return time.MulSat(d.leastWeight(sums)).Cmp(work)
 }
 
 // leastWeight returns what a task of a node weighs at least, and leastWeightIn what it weighs by one
@@ -119,110 +175,14 @@ func (d *decision) freesAsMuch(n NodeID, count int64, sums digestRow, t int) boo
 	return freed >= asMuch
 }
 
-// compareQuickly compares the least levels that a plan for a node might have with
-// those of the best plan, as far as the digest tells by sums alone. Of what
-// decides before and between ranks, priorities and the number of victims it takes
-// none to be needed.
-func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
-	c, l := d.c, &d.best.Total.Levels
-	g, row := sums.of, sums.row
-	priority := int64(g.gauges[row].minPriority)
-	switch {
-	case positive(l[:rulebook.LevelRank]):
-		return -1
-	case rank != l[rulebook.LevelRank]:
-		return cmp.Compare(rank, l[rulebook.LevelRank])
-	case priority != l[rulebook.LevelPriority]:
-		return cmp.Compare(priority, l[rulebook.LevelPriority])
-	case positive(l[rulebook.LevelPriority+1 : rulebook.LevelVictims]):
-		return -1
-	}
-	count, fewer := l[rulebook.LevelVictims], true
-	at, in := int(n)*c.types, int(row)*c.types
-	// Most tasks of a node may have a higher priority than victims that are no worse.
-	uneven := !g.gauges[row].uniform
-	for _, t := range d.types {
-		short, largest := d.size[t]-c.coming[at+t], g.largest[in+t]
-		if uneven && short > g.lowest[in+t] {
-			return 1 // others must go
-		}
-		if !reaches(count, largest, short) {
-			return 1 // more victims
-		}
-		fewer = fewer && reaches(count-1, largest, short)
-	}
-	switch {
-	case fewer && !(g == &c.digest.digestRows && d.sumsTell(n, count-1)):
-		return -1 // kept sums are of all tasks of a node
-	case count*rank != l[rulebook.LevelSumRanks]:
-		return cmp.Compare(count*rank, l[rulebook.LevelSumRanks])
-	}
-	return cmp.Compare(count*priority, l[rulebook.LevelSumPriorities])
-}
-
-// positive reports whether a level is above zero.
-func positive(levels []int64) bool {
-	for _, v := range levels {
-		if v > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// beatenAlong is quicklyBeaten, and compareQuickly, along the levels of the caller's.
-func (d *decision) beatenAlong(n NodeID, rank int64) bool {
-	c, l := d.c, &d.best.Total.Levels
-	sums, priority, count := digestRow{&c.digest.digestRows, n}, int64(c.digest.gauges[n].minPriority), int64(0)
-	for _, what := range d.order.Sequence {
-		if what >= int8(cost.NumLevels) && d.search.Lesser {
-			return true
-		}
-		// Only the number of victims, and what is listed after it in [Level], depends on
-		// how many must go.
-		if what >= int8(rulebook.LevelVictims) && count == 0 {
-			if count = max(d.fewestAlone(n, sums), 1); count == noLimit {
-				return true
-			}
-		}
-		// The least that any plan for the node has of the level, and what the best has of it.
-		least, most := int64(0), int64(0)
-		switch rulebook.Level(what) {
-		case rulebook.LevelRank:
-			least, most = rank, l[what]
-		case rulebook.LevelPriority:
-			least, most = priority, l[what]
-		case rulebook.LevelVictims:
-			least, most = count, l[what]
-		case rulebook.LevelSumRanks:
-			least, most = count*rank, l[what]
-		case rulebook.LevelSumPriorities:
-			least, most = count*priority, l[what]
-		case rulebook.LevelExcess:
-			if !d.freesAsMuchOfAny(n, count, sums) {
-				return false
-			}
-		case rulebook.LevelWork:
-			work := d.leastTime(sums, count).MulSat(d.leastWeight(sums))
-			least = int64(work.Cmp(wide.Uint128(d.best.Total.Work)))
-		default:
-			most = l[what] // and none may be enough
-		}
-		// What is equal leaves it to the next level.
-		if least != most {
-			return least > most
-		}
-	}
-	return d.search.Lesser || !c.comesBefore(n, d.best.node())
-}
-
-// fewestAlone returns a number of victims on a node below which no plan has any, by the
-// largest size of each type alone. It is 0 if there is room, and noLimit if nobody there has
-// any of some type. It reads two rows of blocks that lie next to each other, and no lane.
-func (d *decision) fewestAlone(n NodeID, sums digestRow) (count int64) {
+// fewest returns a number of victims on a node below which no plan has any, from one on, by the
+// largest size of each type alone. It is noLimit if nobody there has any of some type. It reads two
+// rows of blocks that lie next to each other, and no lane.
+func (d *decision) fewest(n NodeID, sums digestRow, from int64) (count int64) {
 	free, largest := d.c.row(d.c.coming, n), sums.of.largest[int(sums.row)*d.c.types:]
+	count = from
 	for _, t := range d.types {
-		if lack := d.size[t] - free[t]; lack > 0 && !reaches(count, largest[t], lack) {
+		if lack := d.size[t] - free[t]; !reaches(count, largest[t], lack) {
 			if largest[t] == 0 {
 				return noLimit
 			}
@@ -332,17 +292,17 @@ func (d *decision) promising(most int) []promise {
 func (d *decision) promiseOf(n NodeID, sums digestRow) (p promise, ok bool) {
 	g, in := &sums.of.gauges[sums.row], int(sums.row)*d.c.types
 	p = promise{node: n, rank: d.eligible.LeastRank(g.minPriority), priority: int64(g.minPriority)}
-	if p.victims = d.fewestAlone(n, sums); p.victims == noLimit || p.victims > 0 && p.rank > d.eligible.Ceiling {
+	if p.victims = d.fewest(n, sums, 0); p.victims == noLimit || p.victims > 0 && p.rank > d.eligible.Ceiling {
 		return p, false
 	}
 	free := d.c.row(d.c.coming, n)
 	for _, t := range d.types {
-		switch short := d.size[t] - free[t]; {
-		case short > sums.of.all[in+t]:
+		if d.size[t]-free[t] > sums.of.all[in+t] {
 			return p, false
-		case short > sums.of.lowest[in+t]:
-			p.priority = min(p.priority+1, int64(g.maxPriority)) // others must go
 		}
+	}
+	if d.othersMustGo(n, sums) {
+		p.priority = min(p.priority+1, int64(g.maxPriority))
 	}
 	p.work = d.leastTime(sums, p.victims).MulSat(d.leastWeight(sums))
 	return p, true

@@ -21,6 +21,7 @@ type incumbent struct {
 	cost     Cost
 	bestType int // the type that decides the excess
 	victims  []TaskID
+	rungs    []rung // what decides
 }
 
 // node returns the node of the plan.
@@ -32,9 +33,26 @@ func (b *incumbent) losesTo(levels *cost.Levels) bool {
 	return !b.Found || slices.Compare(levels[:], b.Total.Levels[:]) < 0
 }
 
-// note notes what bounds ask of the plan: its excess, and a type that decided.
-func (b *incumbent) note(capacities []int64) {
+// note notes what bounds ask of the plan: what it has of all that decides, its excess, and a type that
+// decided.
+func (b *incumbent) note(sequence []int8, capacities []int64) {
 	b.Note(capacities)
+	b.rungs = b.rungs[:0]
+	for _, what := range sequence {
+		r := rung{what: rulebook.Level(what)}
+		if what < cost.NumLevels {
+			r.most = b.Total.Levels[what]
+		}
+		switch r.what {
+		case rulebook.LevelRank, rulebook.LevelPriority, rulebook.LevelVictims, rulebook.LevelSumRanks,
+			rulebook.LevelSumPriorities, rulebook.LevelWork, rulebook.LevelExcess:
+		default:
+			if r.most == 0 {
+				continue // and none may be enough
+			}
+		}
+		b.rungs = append(b.rungs, r)
+	}
 	for t, capacity := range capacities {
 		if max(capacity, 1) == max(b.Total.Excess.Of, 1) {
 			b.bestType = t
@@ -346,7 +364,7 @@ func (d *decision) offer(p *least.Problem, a *least.Answer, ids []TaskID) {
 	}
 	b.Found, b.Node, b.cost, b.Total, b.victims = true, int32(n), *price, a.Total, append(b.victims[:0], ids...)
 	b.Exact = a.Proven && !d.search.Lesser && !d.pool.thinned && len(d.c.digest.nodes[n].lanes) <= mostLanes
-	b.note(d.c.total)
+	b.note(d.search.Sequence, d.c.total)
 }
 
 // keepsLimits reports whether tasks may go together: by law 2, by hard budgets, and of each gang

@@ -243,7 +243,7 @@ func (x *solver) aim() {
 	if x.rungs = x.rungs[:0]; goal == nil || s.Order.Compare != nil {
 		return
 	}
-	for k, what := range s.sequence {
+	for k, what := range s.Sequence {
 		switch {
 		case what == cost.ByWork:
 			x.rungs = append(x.rungs, rung{kind: work})

@@ -64,7 +64,7 @@ func (s *Search) climb(p *Problem, e effort) bool {
 	if !l.covers() {
 		return false
 	}
-	for k, what := range s.sequence {
+	for k, what := range s.Sequence {
 		if what >= cost.NumLevels && s.Lesser && tied {
 			return false
 		}
@@ -81,7 +81,7 @@ func (s *Search) climb(p *Problem, e effort) bool {
 				c = l.work.Compare(s.Best.Total.Work)
 			}
 		default:
-			if k > 0 && s.isLow(int(what)) && s.sequence[k-1] == what-1 {
+			if k > 0 && s.isLow(int(what)) && s.Sequence[k-1] == what-1 {
 				l.rungs = k + 1
 				continue // its high half has spoken for both
 			}

@@ -67,7 +67,7 @@ func (f *field) drawBest(t *rapid.T, sets []set) {
 	f.best.Note(f.search.Capacity)
 	s := f.search
 	f.ties = rapid.Bool().Draw(t, "ties")
-	s.Lesser = s.sequence[0] < cost.NumLevels && s.Order.Compare == nil && rapid.IntRange(0, 3).Draw(t, "lesser") > 0
+	s.Lesser = s.Sequence[0] < cost.NumLevels && s.Order.Compare == nil && rapid.IntRange(0, 3).Draw(t, "lesser") > 0
 }
 
 // uses reports whether a set has units of other rows than these.
@@ -95,8 +95,8 @@ func climbIsBelow(t *rapid.T) {
 		s.ties = f.ties
 		for _, e := range []effort{glance, bound, seek, bound} { // with prices that have told
 			in := s.climb(p, e)
-			count, rungs := slices.Index(s.sequence, int8(s.Order.Count)), l.rungs
-			if in && rungs < len(s.sequence) && s.sequence[rungs] < cost.NumLevels && s.isLow(int(s.sequence[rungs])) {
+			count, rungs := slices.Index(s.Sequence, int8(s.Order.Count)), l.rungs
+			if in && rungs < len(s.Sequence) && s.Sequence[rungs] < cost.NumLevels && s.isLow(int(s.Sequence[rungs])) {
 				rungs++ // the high half speaks for both
 			}
 			for i := range sets {
@@ -112,7 +112,7 @@ func climbIsBelow(t *rapid.T) {
 				if f.comparePrefix(&l.levels, l.work, &x.total, rungs) > 0 {
 					t.Fatalf("effort %d: bound %v and %v of %d is above %v", e, l.levels, l.work, rungs, x)
 				}
-				if slices.Contains(s.sequence[:rungs], cost.ByExcess) {
+				if slices.Contains(s.Sequence[:rungs], cost.ByExcess) {
 					continue // excess has no bound that is kept
 				}
 				if f.comparePrefix(&l.levels, l.work, &x.total, rungs) == 0 && x.strays(l.kept) {

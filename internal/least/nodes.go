@@ -269,7 +269,7 @@ func (f *frontier) Less(i, j int) bool {
 // of it in no time. So a node whose search takes long waits until the others are done, and
 // then it gets a larger part of the budget.
 func (s *Search) Front(c *Scan) bool {
-	s.Lesser = s.sequence[0] < cost.NumLevels
+	s.Lesser = s.Sequence[0] < cost.NumLevels
 	defer func() { s.Lesser = false }()
 	f := &s.frontier
 	if f.begin(s); len(s.Nodes) > 4*stride {

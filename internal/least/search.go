@@ -69,6 +69,8 @@ type Search struct {
 	// Shown: every search so far was complete. Levels: every one has shown the levels. Both
 	// begin true, and whatever leaves something out makes them false.
 	Shown, Levels bool
+	// Sequence is what decides, the most important first. Reset sets it.
+	Sequence []int8
 	// Blind: no bounds, and no limits by the best plan.
 	Blind bool
 
@@ -76,7 +78,6 @@ type Search struct {
 	ties     bool    // sets that cost as much as the best plan are of interest
 	hasty    int     // instead of pace, for tests
 	missed   int     // by how much more often looks at rough rows were in vain
-	sequence []int8  // what decides, the most important first
 	rough    Problem // the two do not share memory: rows may be views
 	exact    Problem
 	prices   prices
@@ -87,12 +88,12 @@ type Search struct {
 
 // Reset begins a search, once the exported fields are set.
 func (s *Search) Reset() {
-	s.sequence = append(s.sequence[:0], s.Order.Sequence...)
+	s.Sequence = append(s.Sequence[:0], s.Order.Sequence...)
 	if s.Order.Sequence == nil {
 		for what := range int8(cost.NumLevels) {
-			s.sequence = append(s.sequence, what)
+			s.Sequence = append(s.Sequence, what)
 		}
-		s.sequence = append(s.sequence, cost.ByWork, cost.ByExcess)
+		s.Sequence = append(s.Sequence, cost.ByWork, cost.ByExcess)
 	}
 	s.prices.reset(s.Dims)
 	s.Lesser, s.Shown, s.Levels, s.Aside, s.missed = false, true, true, 0, 0

@@ -242,7 +242,7 @@ func (x *solver) dominates(i, j int32) bool {
 		return false
 	}
 	o, c := x.s.Order, 0
-	for _, what := range x.s.sequence {
+	for _, what := range x.s.Sequence {
 		switch {
 		case what >= cost.NumLevels:
 			return c <= 0 // what comes behind does not matter

@@ -160,7 +160,7 @@ func (f *field) matters(n int32, t *cost.Total) bool {
 // comparePrefix compares a bound with a total by the first of what decides, as far as excess.
 func (f *field) comparePrefix(levels *cost.Levels, work resources.Wide, t *cost.Total, first int) int {
 	part := *f.search.Order
-	part.Compare, part.Sequence = nil, f.search.sequence[:first]
+	part.Compare, part.Sequence = nil, f.search.Sequence[:first]
 	if at := slices.Index(part.Sequence, cost.ByExcess); at >= 0 {
 		part.Sequence = part.Sequence[:at]
 	}
