@@ -309,8 +309,7 @@ type gangs struct {
 	glances []jobGlance // by number of the job
 	epoch   uint32      // of what was seen of them
 	rows    []gang
-	counts  []budgetCount // scratch
-	fresh   []int32       // likewise: jobs that are met
+	fresh   []int32 // scratch: jobs that are met
 }
 
 // A jobGlance is what bounds know of a job. Most gangs of a cluster are never looked
@@ -326,12 +325,6 @@ type jobGlance struct {
 	whole   int32  // its place in problem.wholes, and one; 0 if it was not made yet
 }
 
-// A budgetCount is how many members of a gang are in a budget.
-type budgetCount struct {
-	budget int32
-	count  int64
-}
-
 // reset forgets all gangs.
 func (g *gangs) reset(d *decision) {
 	// Numbers of jobs index what is known of them, so that a task finds its gang
@@ -345,6 +338,7 @@ func (g *gangs) reset(d *decision) {
 		g.epoch = 1
 	}
 	g.rows = g.rows[:0]
+	d.problem.limits.reset(d.laws)
 }
 
 // glance returns what bounds know of a job.
@@ -438,62 +432,26 @@ func (g *gangs) ruleOf(x *gang) (first rulebook.Rule) {
 			first = rule
 		}
 	}
-	switch {
-	case first != 0:
+	if first != 0 {
 		return first
-	case g.overBudget(x):
-		return rulebook.RuleBudget
-	case g.belowGuarantee(x):
-		return rulebook.RuleGuarantee // law 2, over all members
 	}
-	return 0
-}
-
-// overBudget reports whether a hard budget has less left than the gang has
-// members in it.
-func (g *gangs) overBudget(x *gang) bool {
-	c := g.d.c
-	g.counts = g.counts[:0]
+	// Budgets and law 2, over all members.
+	limits, m := &g.d.problem.limits, &g.d.problem.check
+	m.reset()
 	for _, id := range x.members {
-		for _, b := range c.budgetsOf(id) {
-			budget := &c.budgets[b]
-			if budget.hard && g.countOne(b) > max(budget.left, 0) && !g.d.without.budget(budget.name) {
-				return true
-			}
+		g.d.takesOf(m, id, 0)
+		g.d.drawsOn(m, id, 0)
+	}
+	for _, t := range m.takes {
+		switch {
+		case t.Amount <= limits.room[t.Limit]:
+		case limits.types[t.Limit] < 0:
+			return rulebook.RuleBudget
+		default:
+			first = rulebook.RuleGuarantee
 		}
 	}
-	return false
-}
-
-// countOne counts one more member in a budget, and returns how many are. The members
-// of a gang are in few budgets, whatever the cluster has.
-func (g *gangs) countOne(b int32) int64 {
-	i := slices.IndexFunc(g.counts, func(x budgetCount) bool { return x.budget == b })
-	if i < 0 {
-		i, g.counts = len(g.counts), append(g.counts, budgetCount{budget: b})
-	}
-	g.counts[i].count++
-	return g.counts[i].count
-}
-
-// belowGuarantee reports whether stopping all members takes a queue below its
-// guarantee.
-func (g *gangs) belowGuarantee(x *gang) bool {
-	d := g.d
-	for q := range queue.ID(d.tree.Len()) {
-		// A queue without a row protects nothing that the gang could take.
-		row, ok := d.eligible.Rooms.Row(q)
-		if !ok || d.required() {
-			continue
-		}
-		bound := &d.eligible.Rooms.Bounds[row]
-		for t := range bound.Room.Defined.All() {
-			if g.takes(x, q, t) > bound.Room.Value[t] {
-				return true
-			}
-		}
-	}
-	return false
+	return first
 }
 
 // takes returns what the members below a queue free of a type: what law 2

@@ -109,7 +109,9 @@ type limits struct {
 	laws  int     // the first bounds are those of law 2
 }
 
-func (l *limits) reset() { l.room, l.types, l.at = l.room[:0], l.types[:0], l.at[:0] }
+func (l *limits) reset(laws int) {
+	l.room, l.types, l.at, l.laws = l.room[:0], l.types[:0], l.at[:0], laws
+}
 
 // take appends what a size takes of a bound to the takes of a row, which begin at a place.
 func (l *limits) take(d *decision, m *memory, from int, b int32, size []int64) {
@@ -157,8 +159,6 @@ func (d *decision) pose() {
 	if d.p.Blockers != nil {
 		x.dims = append(x.dims, 1)
 	}
-	x.limits.reset()
-	x.limits.laws = d.laws
 	x.wholes = x.wholes[:0]
 	d.sums.reset(d.c)
 	d.pool.reset(d)

@@ -147,19 +147,24 @@ func (d *decision) giveOf(gives []int64, s *site, id TaskID) {
 	}
 }
 
-// takesOf adds what a task takes by law 2, and countsOf what it takes of hard budgets and of the cap on victims.
+// takesOf adds what a task takes by law 2, drawsOn what it takes of hard budgets, and countsOf that and what
+// it takes of the cap on victims.
 func (d *decision) takesOf(m *memory, id TaskID, from int) {
 	for _, b := range d.eligible.Leaves[d.c.tasks[id].leaf].Bounds {
 		d.problem.limits.take(d, m, from, b, d.c.size(id))
 	}
 }
 
-func (d *decision) countsOf(m *memory, id TaskID, from int) {
+func (d *decision) drawsOn(m *memory, id TaskID, from int) {
 	for _, b := range d.c.budgetsOf(id) {
 		if bound := d.budgets.bounds[b]; bound >= 0 {
 			d.problem.limits.take(d, m, from, bound, one[:])
 		}
 	}
+}
+
+func (d *decision) countsOf(m *memory, id TaskID, from int) {
+	d.drawsOn(m, id, from)
 	if d.caps[rulebook.CapVictims] > 0 {
 		d.problem.limits.take(d, m, from, d.budgets.cap, one[:])
 	}

@@ -370,6 +370,7 @@ func (d *decision) offer(p *least.Problem, a *least.Answer, ids []TaskID) {
 // keepsLimits reports whether tasks may go together: by law 2, by hard budgets, and of each gang
 // all or no more than it can spare. The rooms of law 2 are made by [eligible.Rooms.Reset].
 func (d *decision) keepsLimits(ids []TaskID) bool {
+	d.gangs.meetAll(ids) // which takes of the same memory
 	x, m := &d.problem, &d.problem.check
 	m.reset()
 	for _, id := range ids {
