@@ -52,17 +52,16 @@ type jobCase struct {
 	budgets budgets
 	caps    rulebook.Caps
 	filter  filter
-	blocks  *blocks // one for a case and those of its domains
+	blocks  blocks
 	domains domains
+	area    area
 	rules   rules
 	rooms   *eligible.Rooms // law 2, then what else bounds a sum of victims
 	gate    gate
 
-	asked    *victims.Question // that functions of the caller are asked
-	question victims.Question  // what asked is, but in the case of one domain
-	named    blocks            // likewise
-	memory   []int64           // amounts that live until setTodo
-	counting queue.Tree        // what tree is, if not all guarantees count
+	asked    victims.Question // that functions of the caller are asked
+	memory   []int64          // amounts that live until setTodo
+	counting queue.Tree       // what tree is, if not all guarantees count
 	meter    *least.Meter
 }
 
@@ -81,9 +80,8 @@ func (c *jobCase) begin(p *Planner, job *victims.Ask, now time.Time) error {
 		c.choice = &p.Options
 	}
 	c.rules.begin(p, now)
-	c.question = victims.Question{Cluster: c.c, Now: now, Ask: c.job}
-	c.asked = &c.question
-	c.filter.caller, c.blocks, c.named.caller = p.Filter, &c.named, p.Blockers
+	c.asked = victims.Question{Cluster: c.c, Now: now, Ask: c.job}
+	c.filter.caller, c.blocks.caller = p.Filter, p.Blockers
 	c.gate.begin(c, p)
 	if err := lent.To(&p.Options).Check(); err != nil {
 		return err
@@ -127,6 +125,7 @@ func (c *jobCase) gather(s scope) bool {
 	whole := c.gatherCandidates(s)
 	c.listOnHosts()
 	c.measureUnits()
+	c.openAll()
 	return whole
 }
 
@@ -467,7 +466,7 @@ const (
 
 // within reports whether a case is below a size.
 func (c *jobCase) within(size uint64) bool {
-	ways, each := c.ways(), uint64(len(c.units)+8)
+	ways, each := c.ways(), uint64(len(c.area.units)+8)
 	return ways < size && ways*each < size
 }
 
@@ -480,7 +479,7 @@ func (c *jobCase) ways() uint64 {
 		for n := range uint64(k.end - k.first) {
 			// Multisets of n+1 hosts from those of n, times hosts+n, divided
 			// by n+1: exact at every step, for each kind by itself.
-			hi, lo := bits.Mul64(ways, uint64(len(c.hosts))+n)
+			hi, lo := bits.Mul64(ways, uint64(len(c.area.hosts))+n)
 			if hi > n {
 				return 1<<64 - 1
 			}

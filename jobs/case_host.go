@@ -18,6 +18,7 @@ import (
 // A site is the nodes on which members may be placed, and which units run there.
 type site struct {
 	hosts        []host  // in node order
+	every        []int32 // all of them
 	hostOf       []int32 // by node, or -1
 	reservations []int32 // the members that a node is reserved for
 	onHost       []int32 // units, host by host; a unit on two hosts is there twice
@@ -29,7 +30,6 @@ type site struct {
 // that a lower host comes first there.
 type host struct {
 	id   victims.NodeID
-	row  int32            // in the full case
 	only int32            // the member that it is reserved for, as an index of Ask.Members, or -1
 	rank int64            // what placing a member on it costs by the caller's account
 	now  resources.Vector // what is free at present
@@ -54,7 +54,7 @@ func (c *jobCase) findHosts() {
 	for id := range c.c.Nodes() {
 		last = max(last, id)
 		n := c.c.NodeView(id)
-		h := host{id: id, row: int32(len(c.hosts)), only: -1, rank: n.Penalty}
+		h := host{id: id, only: -1, rank: n.Penalty}
 		// A domain is known from its first node on, even if that takes no tasks:
 		// domains come in the order of all of their nodes.
 		domain := int32(0)
@@ -84,11 +84,12 @@ func (c *jobCase) findHosts() {
 	for n := range c.hostOf {
 		c.hostOf[n] = -1
 	}
+	c.every = c.every[:0]
 	for i := range c.hosts {
-		c.hostOf[c.hosts[i].id] = int32(i)
+		c.hostOf[c.hosts[i].id], c.every = int32(i), append(c.every, int32(i))
 	}
 	c.filter.begin(c.job, len(c.hosts))
-	c.named.begin(len(c.job.Members), len(c.hosts))
+	c.blocks.begin(len(c.job.Members), len(c.hosts))
 	c.domains.group()
 }
 
@@ -274,7 +275,7 @@ type filter struct {
 	classOf []int32                        // by member, an index of classes
 	answers []answer                       // of a class about all hosts, class by class
 	hosts   int
-	until   *time.Time // when the first refusal ends; zero: none does. Cases of domains share it
+	until   time.Time // when the first refusal ends; zero: none does
 }
 
 type answer uint8
@@ -288,10 +289,7 @@ const (
 // begin forgets all answers, and finds the classes of the members of a job.
 func (f *filter) begin(job *victims.Ask, hosts int) {
 	f.classes, f.first, f.classOf = f.classes[:0], f.first[:0], f.classOf[:0]
-	if f.until == nil {
-		f.until = new(time.Time)
-	}
-	if *f.until = (time.Time{}); f.caller == nil {
+	if f.until = (time.Time{}); f.caller == nil {
 		return
 	}
 	for i := range job.Members {
@@ -322,17 +320,15 @@ func (c *jobCase) lets(class, h int32) bool {
 	if f.caller == nil {
 		return true
 	}
-	// By the row in the full case: a host of one domain is known by the answers
-	// that were given before.
-	at := &f.answers[int(class)*f.hosts+int(c.hosts[h].row)]
+	at := &f.answers[int(class)*f.hosts+int(h)]
 	if *at == notAsked {
 		*at = refused
-		q := c.asked
+		q := &c.asked
 		q.Member, q.Node, q.Until = &c.job.Members[f.first[class]], c.hosts[h].id, time.Time{}
 		if f.caller(q) {
 			*at = accepted
 		} else {
-			*f.until = eligible.Sooner(*f.until, q.Until, q.Now)
+			f.until = eligible.Sooner(f.until, q.Until, q.Now)
 		}
 	}
 	return *at == accepted
@@ -404,20 +400,20 @@ func (b *blocks) begin(members, hosts int) {
 }
 
 // asksBlockers reports whether the caller knows who blocks nodes.
-func (c *jobCase) asksBlockers() bool { return c.blocks != nil && c.blocks.caller != nil }
+func (c *jobCase) asksBlockers() bool { return c.blocks.caller != nil }
 
 // blockers returns the tasks that must go from a host for a member, by its index in the job. It
 // is good until the next call.
 func (c *jobCase) blockers(member int, h int32) []victims.TaskID {
-	b := c.blocks
+	b := &c.blocks
 	if !c.asksBlockers() {
 		return nil
 	}
-	at := &b.spans[member*b.hosts+int(c.hosts[h].row)]
+	at := &b.spans[member*b.hosts+int(h)]
 	if at.end == 0 {
 		at.first = int32(len(b.tasks))
 		c.asked.Member, c.asked.Node = &c.job.Members[member], c.hosts[h].id
-		b.tasks = b.caller(b.tasks, c.asked)
+		b.tasks = b.caller(b.tasks, &c.asked)
 		at.end = int32(len(b.tasks)) + 1
 	}
 	return b.tasks[at.first : at.end-1]

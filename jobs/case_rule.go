@@ -88,7 +88,7 @@ func (r *rules) prepare(c *jobCase) bool {
 func (r *rules) setAsk(c *jobCase) {
 	j := c.job
 	r.ask = victims.Ask{Key: j.Key, Application: j.Application, Queue: j.Queue, Priority: j.Priority, Job: j.Key}
-	r.asked, r.first = c.asked, &j.Members[0]
+	r.asked, r.first = &c.asked, &j.Members[0]
 	if len(c.unplaced) > 0 {
 		r.ask, r.first = j.MemberAsk(c.unplaced[0]), &j.Members[c.unplaced[0]]
 	}

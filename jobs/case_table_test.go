@@ -4,6 +4,7 @@ package jobs
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -157,8 +158,8 @@ func TestNeeds_Table(t *testing.T) {
 // A host takes a member if it is reserved for nobody else and the filter lets it,
 // and a kind of members if it takes any of them.
 func TestHosts_Takes(t *testing.T) {
-	c := &jobCase{asked: new(victims.Question), job: &victims.Ask{Members: []victims.Member{{Class: 1}, {Class: 2}}}}
-	c.hosts = []host{{id: 1, row: 0, only: -1}, {id: 2, row: 1, only: 1}, {id: 3, row: 2, only: -1}}
+	c := &jobCase{job: &victims.Ask{Members: []victims.Member{{Class: 1}, {Class: 2}}}}
+	c.hosts = []host{{id: 1, only: -1}, {id: 2, only: 1}, {id: 3, only: -1}}
 	c.filter.caller = func(q *victims.Question) bool { return q.Node != 3 || q.Member.Class == 2 }
 	c.filter.begin(c.job, 3)
 	kinds := []kind{{only: -1, class: 0, end: 1}, {only: 1, class: 1, first: 1, end: 2}}
@@ -182,13 +183,13 @@ func TestHosts_Takes(t *testing.T) {
 	require.Equal(t, 1, c.filtered(), "the last host takes no member that is to be placed")
 }
 
-// In one domain a case is what it would be if there were no other nodes: as much
-// room, the same units on the same hosts, the same cheapest plan.
-func TestSubCase_Alone(t *testing.T) { rapid.Check(t, subCaseIsAlone) }
+// In one domain a case is what it would be if there were no other nodes: the same units, and the
+// same cheapest plan.
+func TestArea_Alone(t *testing.T) { rapid.Check(t, areaIsAlone) }
 
-func FuzzSubCase(f *testing.F) { f.Fuzz(rapid.MakeFuzz(subCaseIsAlone)) }
+func FuzzArea(f *testing.F) { f.Fuzz(rapid.MakeFuzz(areaIsAlone)) }
 
-func subCaseIsAlone(t *rapid.T) {
+func areaIsAlone(t *rapid.T) {
 	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
 	c := d.board
 	var names []string
@@ -196,32 +197,51 @@ func subCaseIsAlone(t *rapid.T) {
 		names = append(names, rapid.SampledFrom([]string{"r1", "r2"}).Draw(t, "domain"))
 	}
 	inDomains(c, names...)
-	var sub subCase
 	for row := range c.domains.list {
 		in := func(_ int, h int32) bool { return c.domains.of[h] == int32(row) }
-		sub.enter(c, int32(row))
-		for i, h := range sub.hostRows {
-			require.True(t, in(0, h))
-			require.Equal(t, c.hosts[h].free, sub.hosts[i].free)
-			require.Equal(t, c.hosts[h].all, sub.hosts[i].all)
-			require.Equal(t, keysOn(c, h), keysOn(&sub.jobCase, int32(i)))
+		c.openDomain(int32(row))
+		var hosts []int32
+		var keys []string
+		for h := range int32(len(c.hosts)) {
+			require.Equal(t, in(0, h), c.inArea(h))
+			if in(0, h) {
+				hosts, keys = append(hosts, h), append(keys, keysOn(c, h)...)
+			}
 		}
-		for u := range sub.units {
-			require.Equal(t, c.units[sub.unitRows[u]].Key, sub.units[u].Key)
-			require.Len(t, sub.tasksOf(int32(u)), len(c.tasksOf(sub.unitRows[u])), "a whole job keeps members elsewhere")
+		require.Equal(t, hosts, c.area.hosts)
+		slices.Sort(keys)
+		if got := keysOf(c, c.area.units); !c.needs.open() {
+			slices.Sort(got)
+			require.Equal(t, slices.Compact(keys), got)
+		} else {
+			require.Len(t, got, len(c.units))
 		}
-		want, got := bestOfAll(c, in), bestOfAll(&sub.jobCase, func(int, int32) bool { return true })
-		require.Equal(t, want.found, got.found)
+		want := bestOfAll(c, in)
+		s := &d.search
+		s.best.found = false
+		if s.bounds.begin(c); s.conceivable() {
+			s.cover.reset()
+			s.all.complete(math.MaxInt32)
+		}
+		require.Equal(t, want.found, s.best.found)
 		if want.found {
-			require.Zero(t, want.cost.Compare(&got.cost), "%v, and %v", &want.cost, &got.cost)
-			require.Equal(t, want.keys, got.keys)
+			require.Zero(t, want.cost.Compare(&s.best.cost), "%v, and %v", &want.cost, &s.best.cost)
+			require.Zero(t, slices.Compare(want.keys, s.best.keys), "%v, and %v", want.keys, s.best.keys)
 		}
 	}
+	c.openAll()
+	require.Len(t, c.area.hosts, len(c.hosts))
+	require.Len(t, c.area.units, len(c.units))
 }
 
 // keysOn lists the first keys of the units on a host, whole jobs marked.
 func keysOn(c *jobCase, h int32) (keys []string) {
-	for _, u := range c.unitsOn(h) {
+	return keysOf(c, c.unitsOn(h))
+}
+
+// keysOf is keysOn for some units.
+func keysOf(c *jobCase, units []int32) (keys []string) {
+	for _, u := range units {
 		keys = append(keys, fmt.Sprintf("%s %v", c.units[u].Key, c.units[u].whole))
 	}
 	return keys

@@ -47,7 +47,7 @@ package jobs
 //	planner.go          the question, and the order in which it is answered
 //	case.go             the case, which engines read and never write: members
 //	case_host.go          nodes, and which members they take
-//	case_domain.go        domains, and the case of one of them
+//	case_domain.go        domains, and the area of one of them
 //	case_rule.go          law 2, who may go, and what queues are short of
 //	case_unit.go          units: tasks that go alone, jobs that go as a whole
 //	search.go           the ladder of engines; the best plan; the budget

@@ -147,7 +147,7 @@ func TestLadder_Settled(t *testing.T) {
 func TestLadder_StepsLeft(t *testing.T) {
 	large := func(hosts, units int) *jobCase {
 		c := &jobCase{}
-		c.hosts, c.units = make([]host, hosts), make([]unit, units)
+		c.area.hosts, c.area.units = make([]int32, hosts), make([]int32, units)
 		c.kinds = []kind{{end: 8}}
 		return c
 	}
@@ -165,15 +165,15 @@ func TestLadder_StepsLeft(t *testing.T) {
 	} {
 		s := &search{jobCase: test.c, quick: test.quick}
 		s.best.found = test.found
-		require.Equal(t, test.want, s.stepsLeft(), "%d hosts, %d units", len(test.c.hosts), len(test.c.units))
+		require.Equal(t, test.want, s.stepsLeft(), "%d hosts, %d units", len(test.c.area.hosts), len(test.c.area.units))
 	}
 }
 
 // The size of a case is its ways, times what one takes to look at.
 func TestWithin(t *testing.T) {
 	c := &jobCase{}
-	c.hosts, c.kinds = make([]host, 128), []kind{{end: 1}}
-	c.units = make([]unit, 128-8) // 128 ways of 128: 1 << 14
+	c.area.hosts, c.kinds = make([]int32, 128), []kind{{end: 1}}
+	c.area.units = make([]int32, 128-8) // 128 ways of 128: 1 << 14
 	require.Equal(t, uint64(128), c.ways())
 	require.False(t, c.within(small))
 	require.True(t, c.within(small+1))
@@ -218,16 +218,13 @@ func TestEffort(t *testing.T) {
 }
 
 // Of plans from several domains the cheapest is kept, then the one whose nodes rank
-// lower, then the first domain. Its rows are those of the full case.
+// lower, then the first domain.
 func TestChosen_Offer(t *testing.T) {
-	plan := func(victimsOf int, rank int64) *incumbent {
+	plan := func(domain int32, victimsOf int, rank int64) *incumbent {
 		return &incumbent{
 			cost: victims.Cost{Victims: victimsOf}, levels: cost.Levels{rulebook.LevelVictims: int64(victimsOf)},
-			rank: rankSum{}.plus(rank, 1), at: []int32{1, 0}, chosen: []int32{0},
+			jobCase: new(jobCase), rank: rankSum{}.plus(rank, 1), at: []int32{10*domain + 1, 10 * domain}, chosen: []int32{5 * domain},
 		}
-	}
-	in := func(domain int32) *subCase {
-		return &subCase{domain: domain, hostRows: []int32{10 * domain, 10*domain + 1}, unitRows: []int32{5 * domain}}
 	}
 	for _, test := range []struct {
 		name   string
@@ -244,7 +241,7 @@ func TestChosen_Offer(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var b chosen
 			for _, o := range test.offers {
-				b.offer(plan(o[1], int64(o[2])), in(int32(o[0])))
+				b.offer(plan(int32(o[0]), o[1], int64(o[2])), int32(o[0]))
 			}
 			require.Equal(t, test.want, b.domain)
 			require.Equal(t, []int32{10*test.want + 1, 10 * test.want}, b.at)

@@ -27,7 +27,7 @@ func propertyProgramme(t *rapid.T) {
 		c.kinds = append(c.kinds, kind{end: int32(rapid.IntRange(1, 5/(1+len(c.kinds))).Draw(t, "members"))})
 	}
 	hosts := rapid.IntRange(1, 4).Draw(t, "hosts")
-	c.hosts = make([]host, hosts)
+	c.hosts, c.area.hosts = make([]host, hosts), make([]int32, hosts)
 	x := &spreader{search: &search{jobCase: c, effort: new(effort)}}
 	require.True(t, x.begin())
 	for h := range int32(hosts) {
@@ -125,9 +125,9 @@ func TestStates(t *testing.T) {
 	}
 
 	// Members of several kinds are counted only if they are few.
-	c.hosts = make([]host, mostStates/24)
+	c.area.hosts = make([]int32, mostStates/24)
 	require.True(t, x.begin())
-	c.hosts = make([]host, mostStates/24+1)
+	c.area.hosts = make([]int32, mostStates/24+1)
 	require.False(t, x.begin())
 	c.kinds = []kind{{end: 1000}}
 	require.True(t, x.begin())

@@ -325,35 +325,6 @@ func growerIsTwin(t *rapid.T) {
 	}
 }
 
-// If all nodes are in one domain, the case of that domain is the whole case.
-func TestSubCase_Whole(t *testing.T) { rapid.Check(t, subCaseIsWhole) }
-
-func subCaseIsWhole(t *rapid.T) {
-	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
-	c := d.board
-	c.domains.begin()
-	for h := range c.hosts {
-		c.domains.of = append(c.domains.of, c.domains.row([]string{"r"}, c.hosts[h].id))
-	}
-	c.domains.group()
-	var sub subCase
-	for range 2 { // the second time in used memory
-		sub.enter(c, 0)
-	}
-	require.Equal(t, len(c.hosts), len(sub.hosts))
-	for h := range c.hosts {
-		var here, there []string
-		for _, u := range c.unitsOn(int32(h)) {
-			here = append(here, c.units[u].Key)
-		}
-		for _, u := range sub.unitsOn(int32(h)) {
-			there = append(there, sub.units[u].Key)
-			require.Equal(t, c.units[sub.unitRows[u]].Levels, sub.units[u].Levels)
-		}
-		require.Equal(t, here, there)
-	}
-}
-
 // Names that look alike when they are joined are different domains.
 func TestDomains_Names(t *testing.T) {
 	var x domains
@@ -424,8 +395,8 @@ func TestCeiling(t *testing.T) {
 // The caller's filter is asked once about a node and a class, whoever asks.
 func TestFilter_Once(t *testing.T) {
 	asked := 0
-	c := &jobCase{asked: new(victims.Question), job: &victims.Ask{Members: []victims.Member{{Class: 3}, {Class: -1}, {Class: 3}}}}
-	c.hosts = []host{{id: 5, row: 0, only: -1}, {id: 6, row: 1, only: 2}}
+	c := &jobCase{job: &victims.Ask{Members: []victims.Member{{Class: 3}, {Class: -1}, {Class: 3}}}}
+	c.hosts = []host{{id: 5, only: -1}, {id: 6, only: 2}}
 	c.filter.caller = func(q *victims.Question) bool { asked++; return q.Member.Class == 3 && q.Node == 6 }
 	c.filter.begin(c.job, 2)
 	for range 2 {

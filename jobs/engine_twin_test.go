@@ -466,7 +466,7 @@ func TestWays_Many(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it has a million hosts")
 	}
-	c := &jobCase{site: site{hosts: make([]host, 1<<20)}}
+	c := &jobCase{area: area{hosts: make([]int32, 1<<20)}}
 	for range 3 {
 		c.kinds = append(c.kinds, kind{first: 0, end: 2})
 	}

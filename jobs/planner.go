@@ -150,10 +150,7 @@ type decision struct {
 	effort  effort
 	search  search
 	further furtherer
-	turn    turns   // the members asked one after another
-	pack    packer  // in the full case
-	sub     subCase // of one domain, if the job requires one
-	bounder bounder
+	turn    turns // the members asked one after another
 	bounds  []domainBound
 	best    chosen
 
@@ -177,14 +174,6 @@ type decision struct {
 	answersOf *decision
 }
 
-// searched returns the case that the engines read.
-func (d *decision) searched() *jobCase {
-	if d.job.DomainDepth > 0 {
-		return &d.sub.jobCase
-	}
-	return &d.jobCase
-}
-
 // begin makes the decision one about a job at an instant.
 func (d *decision) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	d.p = p
@@ -193,23 +182,21 @@ func (d *decision) begin(p *Planner, job *victims.Ask, now time.Time) error {
 	if err := d.jobCase.begin(p, job, now); err != nil {
 		return err
 	}
-	d.search.wire(d.searched(), &d.effort, p)
-	d.pack.jobCase, d.pack.effort, d.pack.asker = &d.jobCase, &d.effort, &d.search.asker
+	d.search.wire(&d.jobCase, &d.effort, p)
 	d.search.asker.refusals, d.search.asker.refused, d.search.asker.picky = 0, false, true
-	d.search.asker.jobCase = &d.jobCase
 	d.further.jobCase, d.further.asker, d.load.jobCase = &d.jobCase, &d.search.asker, &d.jobCase
 	return nil
 }
 
 // decide answers a job. A refusal is no proof if a way without victims may be missing.
 func (d *decision) decide(dst *victims.Decision) {
-	d.pack.cut = false
+	d.search.pack.cut = false
 	d.answer(dst)
 	if d.domainIsFull(dst) {
 		r := &dst.Refusal
 		r.Reason, lent.To(r).DomainFull, r.Queue, r.Type, r.Also = rulebook.NoDomain, true, 0, 0, ""
 	}
-	if r := &dst.Refusal; dst.Outcome == victims.Refused && (d.pack.cut || d.effort.Stopped) {
+	if r := &dst.Refusal; dst.Outcome == victims.Refused && (d.search.pack.cut || d.effort.Stopped) {
 		r.Proven = false
 		if d.effort.Stopped {
 			r.RetryAt = time.Time{}
@@ -373,7 +360,7 @@ func (d *decision) others() bool {
 // room decides without victims if that is possible: nothing that runs may be
 // stopped for a job that has room.
 func (d *decision) room(dst *victims.Decision) bool {
-	pack := &d.pack
+	pack := &d.search.pack
 	m := present
 	// To fit now is better than to wait, even if waiting would allow earlier nodes.
 	switch {

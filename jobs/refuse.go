@@ -155,7 +155,7 @@ func (d *decision) packAmounts() bool {
 	picky := asker.picky
 	asker.picky = false
 	defer func() { asker.picky = picky }()
-	return d.pack.packInto(d.space, nil)
+	return d.search.pack.packInto(d.space, nil)
 }
 
 // root notes why a refused job could not run even in an empty cluster: what is so of the
@@ -190,7 +190,7 @@ func (d *decision) mayUse(n victims.NodeID, member int) bool {
 	v := d.c.NodeView(n)
 	d.asked.Member, d.asked.Node = &d.job.Members[member], n
 	return !v.Unschedulable && (v.ReservedFor == "" || v.ReservedFor == d.job.Key || v.ReservedFor == d.job.Members[member].Key) &&
-		(d.p.Filter == nil || d.p.Filter(d.asked))
+		(d.p.Filter == nil || d.p.Filter(&d.asked))
 }
 
 // help says what would help after a refusal. An answer other than a refusal needs room as
@@ -198,7 +198,7 @@ func (d *decision) mayUse(n victims.NodeID, member int) bool {
 func (d *decision) help(dst *victims.Decision) {
 	r, fill := &dst.Refusal, lent.To(dst)
 	if r.Proven {
-		r.RetryAt = eligible.Sooner(r.RetryAt, *d.filter.until, d.now)
+		r.RetryAt = eligible.Sooner(r.RetryAt, d.filter.until, d.now)
 	}
 	fill.HelpTime()
 	w := d.wish(r)

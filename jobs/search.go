@@ -182,7 +182,7 @@ func (s *search) stepsLeft() int {
 	case s.best.found:
 		return 0
 	}
-	return pace * few / max(few, len(s.hosts)+len(s.units))
+	return pace * few / max(few, len(s.area.hosts)+len(s.area.units))
 }
 
 // choosePicky looks for a plan that the predicate accepts, after it has refused the
@@ -210,7 +210,7 @@ func (s *search) fewWays() bool {
 	const most = 1 << 14
 	ways := 1
 	for range s.todo {
-		if ways *= max(len(s.hosts), 1); ways > most {
+		if ways *= max(len(s.area.hosts), 1); ways > most {
 			return false
 		}
 	}
@@ -244,11 +244,11 @@ func (s *search) conceivable() bool {
 	}
 	for i := range s.kinds {
 		k := &s.kinds[i]
-		if !slices.ContainsFunc(s.bounds.every, func(h int32) bool { return k.roomFor(s.hosts[h].all) && s.takes(h, k) }) {
+		if !slices.ContainsFunc(s.area.hosts, func(h int32) bool { return k.roomFor(s.hosts[h].all) && s.takes(h, k) }) {
 			return false
 		}
 	}
-	return len(s.kinds) != 1 || s.bounds.reaches(s.bounds.every, &s.kinds[0], noCeiling())
+	return len(s.kinds) != 1 || s.bounds.reaches(s.area.hosts, &s.kinds[0], noCeiling())
 }
 
 // scarcest returns the type of which the members ask for the largest share of the
@@ -520,9 +520,11 @@ func (a *asker) acceptsAll(at []int32, units []int32) bool {
 func (a *asker) conceives(at []int32) bool {
 	p := &a.question
 	p.Victims = p.Victims[:0]
-	for i := range a.cands {
-		if a.grades[i].usable {
-			p.Victims = append(p.Victims, a.cands[i].id)
+	for _, u := range a.area.units {
+		for _, i := range a.tasksOf(u) {
+			if !a.units[u].whole || !a.grades[i].alone { // once, if it is in two units
+				p.Victims = append(p.Victims, a.cands[i].id)
+			}
 		}
 	}
 	return a.acceptsLast(at)

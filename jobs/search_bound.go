@@ -54,25 +54,22 @@ func (l *ceiling) lets(g *grade) bool {
 // but add to the cost.
 type bounder struct {
 	*jobCase
-	every             []int32 // all hosts
 	ranks, priorities []int64 // of candidates that may be of use, ascending and different
 	cut               bool    // a lowest ceiling may not be the lowest: the budget has ended
 
 	room, sizes, needed, gone []int64 // scratch
 }
 
-// begin lists the hosts, and the ranks and priorities of candidates.
+// begin lists the ranks and priorities of candidates in the area.
 func (x *bounder) begin(c *jobCase) {
 	x.jobCase, x.cut = c, false
-	c.pay(len(c.grades) / 4)
-	x.every = x.every[:0]
-	for h := range c.hosts {
-		x.every = append(x.every, int32(h))
-	}
+	c.pay(len(c.area.units) / 4)
 	x.ranks, x.priorities = x.ranks[:0], x.priorities[:0]
-	for i := range c.grades {
-		if g := &c.grades[i]; g.usable && (g.host >= 0 || c.needs.open()) {
-			x.ranks, x.priorities = add(x.ranks, g.rank), add(x.priorities, g.priority)
+	for _, u := range c.area.units {
+		for _, i := range c.tasksOf(u) {
+			if g := &c.grades[i]; c.inArea(g.host) || c.needs.open() {
+				x.ranks, x.priorities = add(x.ranks, g.rank), add(x.priorities, g.priority)
+			}
 		}
 	}
 	slices.Sort(x.ranks)
@@ -261,7 +258,7 @@ type hostCost struct {
 // cheapestFirst appends the hosts that may have what is wanted, those first that could cost the
 // least.
 func (s *search) cheapestFirst(dst []hostCost, want resources.Vector, may func(h int32) bool) []hostCost {
-	for h := range int32(len(s.hosts)) {
+	for _, h := range s.area.hosts {
 		if !may(h) {
 			continue
 		}

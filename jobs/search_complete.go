@@ -68,12 +68,13 @@ func (x *completer) descend(i int) {
 	k := x.kindAt(m)
 	// Alike members never go back in node order: each multiset of hosts is looked
 	// at once, and not once for every order of its members.
-	from := int32(0)
+	hosts := x.area.hosts
+	x.spend(len(hosts))
 	if i > 0 && !asks && x.kindAt(x.order[i-1]) == k {
-		from = x.at[x.order[i-1]]
+		from, _ := slices.BinarySearch(hosts, x.at[x.order[i-1]])
+		hosts = hosts[from:]
 	}
-	x.spend(len(x.hosts))
-	for h := from; h < int32(len(x.hosts)); h++ {
+	for _, h := range hosts {
 		if !x.load.mayHost(h, k) {
 			continue
 		}

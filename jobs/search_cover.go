@@ -200,10 +200,10 @@ func (x *coverer) solve(l *load, hosts, at []int32, steps int) {
 	// The larger of what nodes and queues need counts: it is freed once.
 	// x.wanted is a view that the problem has, so it must change in place.
 	resources.Max(x.wanted, x.wanted, x.needs.most)
-	x.spend((len(x.units) + len(hosts)) / 4)
-	for u := range x.units {
-		if x.helps(&x.units[u]) && (at == nil || !x.onNodes || x.isNear(at, int32(u))) {
-			x.offer(int32(u))
+	x.spend((len(x.area.units) + len(hosts)) / 4)
+	for _, u := range x.area.units {
+		if x.helps(&x.units[u]) && (at == nil || !x.onNodes || x.isNear(at, u)) {
+			x.offer(u)
 		}
 	}
 	x.run(steps)

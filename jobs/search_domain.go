@@ -11,7 +11,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A chosen plan is the best of a decision, in rows of the full case.
+// A chosen plan is the best of a decision.
 type chosen struct {
 	found  bool
 	cost   victims.Cost
@@ -34,7 +34,7 @@ func (d *decision) choose() bool {
 		b.found = d.search.choose()
 		b.proven, b.proof = d.search.proven, d.search.proof
 		if b.found {
-			b.take(&d.search.best, nil, nil)
+			b.take(&d.search.best)
 		}
 		return b.found
 	}
@@ -47,10 +47,9 @@ func (d *decision) choose() bool {
 func (d *decision) chooseDomain() bool {
 	b := &d.best
 	b.proven, b.proof = true, victims.ProofCost
-	d.bounder.begin(&d.jobCase)
-	d.bounds = d.bounder.boundAll(d.bounds[:0])
-	d.search.asker.jobCase = &d.sub.jobCase
-	defer func() { d.search.asker.jobCase = &d.jobCase }()
+	bounds := &d.search.bounds
+	bounds.begin(&d.jobCase)
+	d.bounds = bounds.boundAll(d.bounds[:0])
 	for i := range d.bounds {
 		bound := &d.bounds[i]
 		if b.found && (d.effort.eager || d.choice == nil && bound.passes(&b.levels)) {
@@ -60,15 +59,14 @@ func (d *decision) chooseDomain() bool {
 			b.proven, b.proof = false, victims.NoProof
 			break
 		}
-		// Engines know nothing of domains: they are given a case that has the hosts
-		// of one. The asker alone keeps asking about nodes of the full case later.
-		d.sub.enter(&d.jobCase, bound.domain)
+		// Engines know nothing of domains: they look at one area.
+		d.openDomain(bound.domain)
 		found := d.search.choose()
 		b.proven = b.proven && d.search.proven
 		switch {
 		case found:
 			b.proof = min(b.proof, d.search.proof)
-			b.offer(&d.search.best, &d.sub)
+			b.offer(&d.search.best, bound.domain)
 		case !d.search.proven:
 			// There may be a plan here that costs less than the one that was found
 			// elsewhere, so nothing is proven of that one either.
@@ -83,30 +81,21 @@ func (d *decision) chooseDomain() bool {
 
 // offer makes the best plan of a domain the best of all if it costs less, or as
 // much and its domain comes first.
-func (b *chosen) offer(best *incumbent, s *subCase) {
+func (b *chosen) offer(best *incumbent, domain int32) {
 	if b.found {
-		c := cmp.Or(s.compare(&best.cost, &b.cost), best.rank.compare(b.rank), cmp.Compare(s.domain, b.domain))
+		c := cmp.Or(best.compare(&best.cost, &b.cost), best.rank.compare(b.rank), cmp.Compare(domain, b.domain))
 		if c >= 0 {
 			return
 		}
 	}
-	b.found, b.domain = true, s.domain
-	b.take(best, s.hostRows, s.unitRows)
+	b.found, b.domain = true, domain
+	b.take(best)
 }
 
-// take notes a plan. Rows are translated by the tables, if there are some.
-func (b *chosen) take(best *incumbent, hosts, units []int32) {
+// take notes a plan.
+func (b *chosen) take(best *incumbent) {
 	b.cost, b.levels, b.rank = best.cost, best.levels, best.rank
 	b.at, b.units = append(b.at[:0], best.at...), append(b.units[:0], best.chosen...)
-	if hosts == nil {
-		return
-	}
-	for i, h := range b.at {
-		b.at[i] = hosts[h]
-	}
-	for i, u := range b.units {
-		b.units[i] = units[u]
-	}
 }
 
 // A domainBound says what a plan in a domain costs at least.

@@ -131,7 +131,7 @@ func (x *exchanger) state() bool {
 		}
 		x.wanted = append(x.wanted, t)
 	}
-	p.Types, p.Partial = len(x.wanted), len(x.sites) < len(x.hosts)
+	p.Types, p.Partial = len(x.wanted), len(x.sites) < len(x.area.hosts)
 	x.amounts = x.amounts[:0]
 	p.Kinds = p.Kinds[:0]
 	for i := range x.kinds {
@@ -163,12 +163,15 @@ func (x *exchanger) project(size resources.Vector) []int64 {
 // them than are looked at.
 func (x *exchanger) chooseSites() bool {
 	x.siteOf, x.sites = rows.Zeros(x.siteOf, len(x.hosts)), x.sites[:0]
-	for h := range x.hosts {
-		if x.siteOf[h] = -1; x.takesAny(int32(h)) {
-			x.sites = append(x.sites, int32(h))
+	for h := range x.siteOf {
+		x.siteOf[h] = -1
+	}
+	for _, h := range x.area.hosts {
+		if x.takesAny(h) {
+			x.sites = append(x.sites, h)
 		}
 	}
-	x.spend(len(x.hosts) / 4)
+	x.spend(len(x.area.hosts) / 4)
 	if len(x.sites) > mostSites {
 		if !x.cheapestSites() {
 			return false
@@ -190,7 +193,7 @@ func (x *exchanger) chooseSites() bool {
 func (x *exchanger) cheapestSites() bool {
 	n := 0
 	mark := func(h int32) {
-		if h >= 0 && x.siteOf[h] < 0 {
+		if x.inArea(h) && x.siteOf[h] < 0 {
 			x.siteOf[h] = 0
 			n++
 		}
@@ -214,7 +217,7 @@ func (x *exchanger) cheapestSites() bool {
 			mark(o.host)
 		}
 	}
-	x.spend(2 * len(x.hosts))
+	x.spend(2 * len(x.area.hosts))
 	return true
 }
 
@@ -223,7 +226,7 @@ func (x *exchanger) listUnits() {
 	p := &x.problem
 	p.Sites, p.Units, x.singles = p.Sites[:0], p.Units[:0], x.singles[:0]
 	x.unitOf = rows.Zeros(x.unitOf, len(x.units))
-	x.spend(len(x.units) / 8)
+	x.spend(len(x.area.units) / 8)
 	p.Closed = nil
 	closed := false
 	x.closed = rows.Zeros(x.closed, len(x.sites)*len(x.kinds))

@@ -194,7 +194,7 @@ func (x *grower) changed(before int, h int32) {
 	x.settle(h)
 	for _, u := range x.partial.chosen[before:] {
 		for _, i := range x.tasksOf(u) {
-			if h := x.cands[i].host; h >= 0 {
+			if h := x.cands[i].host; x.inArea(h) {
 				x.estimate(h)
 				x.settle(h)
 			}
@@ -206,13 +206,13 @@ func (x *grower) changed(before int, h int32) {
 func (x *grower) collect(k *kind) {
 	x.kind = k
 	x.list = rows.Zeros(x.list, len(x.hosts))
-	x.chosen, x.worked, x.heap = x.chosen[:0], x.worked[:0], x.heap[:0]
-	for h := range x.hosts {
-		x.list[h].at, x.heap = int32(h), append(x.heap, int32(h))
-		x.estimate(int32(h))
+	x.chosen, x.worked, x.heap = x.chosen[:0], x.worked[:0], append(x.heap[:0], x.area.hosts...)
+	for i, h := range x.heap {
+		x.list[h].at = int32(i)
+		x.estimate(h)
 	}
 	heap.Init((*offerHeap)(x))
-	x.spend(len(x.hosts))
+	x.spend(len(x.heap))
 }
 
 // unitsOf returns the units of the offer of a host.

@@ -16,7 +16,6 @@ type packer struct {
 	asker *asker
 
 	hosts  []int32 // those that it may use, in node order
-	all    []int32 // scratch: every host
 	source []int64 // what is free on each host to begin with
 	order  []int32 // members of todo
 	at     []int32 // the host of each of them
@@ -57,7 +56,7 @@ func (x *packer) packInto(free []int64, gone []int32) bool {
 // works, if the job requires one.
 func (x *packer) packAnywhere(gone []int32, least int64) bool {
 	if len(x.domains.list) == 0 {
-		return x.packIn(x.everyHost(), gone, least)
+		return x.packIn(x.every, gone, least)
 	}
 	// A domain that took too long may have room, and comes first: what is found in
 	// a later one is then not known to be the first way.
@@ -69,15 +68,6 @@ func (x *packer) packAnywhere(gone []int32, least int64) bool {
 	})
 	x.first = x.first && sure
 	return found
-}
-
-// everyHost lists all hosts.
-func (x *packer) everyHost() []int32 {
-	x.all = x.all[:0]
-	for h := range x.jobCase.hosts {
-		x.all = append(x.all, int32(h))
-	}
-	return x.all
 }
 
 // packIn places all members on some hosts: in their order or, if that takes too long,

@@ -38,7 +38,7 @@ type partial struct {
 
 // begin makes the plan that of nothing done.
 func (x *partial) begin() {
-	x.spend((len(x.hosts) + len(x.cands)) / 16)
+	x.spend((len(x.area.hosts) + len(x.area.units)) / 16)
 	x.free, x.short = x.free[:0], x.short[:0]
 	for h := range x.hosts {
 		x.free = append(x.free, x.hosts[h].free...)
@@ -208,10 +208,10 @@ func (x *partial) coverQueues(l ceiling) bool {
 		return true
 	}
 	x.needQueues()
-	for u := range x.units {
+	for _, u := range x.area.units {
 		x.spend(1)
-		if unit := &x.units[u]; l.admits(&unit.Levels) && x.cover.helps(unit) && x.mayGo(int32(u)) {
-			x.cover.offerWithin(int32(u))
+		if unit := &x.units[u]; l.admits(&unit.Levels) && x.cover.helps(unit) && x.mayGo(u) {
+			x.cover.offerWithin(u)
 		}
 	}
 	x.cover.run(smallPace)
@@ -365,8 +365,8 @@ func (x *partial) overfull(h int32) bool {
 // cost.
 func (x *partial) wantedFor() resources.Vector {
 	x.wanted, x.lacking = rows.Zeros(x.wanted, x.types), rows.Zeros(x.lacking, x.types)
-	for h := range x.hosts {
-		if x.load.short(x.lacking, int32(h)) {
+	for _, h := range x.area.hosts {
+		if x.load.short(x.lacking, h) {
 			x.wanted = resources.Add(x.wanted, x.wanted, x.lacking)
 		}
 	}
@@ -384,7 +384,7 @@ func (x *partial) spareWholes() {
 		}
 	}
 	for _, whole := range x.wholes {
-		x.spend((len(x.hosts) + len(x.units)) / 4)
+		x.spend((len(x.area.hosts) + len(x.area.units)) / 4)
 		x.spareWhole(whole)
 	}
 }
@@ -400,22 +400,22 @@ func (x *partial) spareWhole(whole int32) {
 	before := len(x.chosen)
 	x.needQueues()
 	x.lacking = rows.Zeros(x.lacking, len(x.hosts)*x.types)
-	for h := range x.hosts {
+	for _, h := range x.area.hosts {
 		// Other hosts have room for whom they are to take.
-		if !x.overfull(int32(h)) {
+		if !x.overfull(h) {
 			continue
 		}
-		free, short := x.row(x.free, h), x.row(x.lacking, h)
-		for t, v := range x.load.of(int32(h)) {
+		free, short := x.row(x.free, int(h)), x.row(x.lacking, int(h))
+		for t, v := range x.load.of(h) {
 			if v > 0 {
 				short[t] = max(-free[t], 0)
 			}
 		}
-		x.cover.needHost(int32(h), short)
+		x.cover.needHost(h, short)
 	}
-	for u := range x.units {
-		if unit := &x.units[u]; unit.gang == x.units[whole].gang && !unit.whole && x.mayGo(int32(u)) {
-			x.cover.offer(int32(u))
+	for _, u := range x.area.units {
+		if unit := &x.units[u]; unit.gang == x.units[whole].gang && !unit.whole && x.mayGo(u) {
+			x.cover.offer(u)
 		}
 	}
 	x.cover.run(smallPace)
@@ -443,11 +443,8 @@ func (x *partial) tryOut(at, units []int32) bool {
 
 // unitsBy returns all units in an order. It is good until the next call.
 func (x *partial) unitsBy(order func(u, v *unit) int) []int32 {
-	x.sorting = x.sorting[:0]
-	x.spend(len(x.units) * moveWork)
-	for u := range x.units {
-		x.sorting = append(x.sorting, int32(u))
-	}
+	x.sorting = append(x.sorting[:0], x.area.units...)
+	x.spend(len(x.sorting) * moveWork)
 	slices.SortFunc(x.sorting, func(a, b int32) int { return order(&x.units[a], &x.units[b]) })
 	return x.sorting
 }

@@ -65,7 +65,7 @@ func (x *spreader) begin() bool {
 	for i := range slices.Backward(x.kinds) { // so that states with more large members are larger
 		x.strides[i] = x.states
 		x.states *= int(x.kinds[i].end-x.kinds[i].first) + 1
-		if len(x.kinds) > 1 && (x.states*len(x.hosts) > mostStates || x.states*x.states*len(x.hosts) > mostPairs) {
+		if len(x.kinds) > 1 && (x.states*len(x.area.hosts) > mostStates || x.states*x.states*len(x.area.hosts) > mostPairs) {
 			return false
 		}
 	}
@@ -131,15 +131,15 @@ func (x *spreader) takesState(h int32, state int, room []int64) bool {
 // admits. No bounds are asked.
 func (x *spreader) reaches(l ceiling) bool {
 	if len(x.kinds) == 1 {
-		return x.bounds.reaches(x.bounds.every, &x.kinds[0], l)
+		return x.bounds.reaches(x.area.hosts, &x.kinds[0], l)
 	}
 	x.table = rows.Zeros(x.table, x.states) // of which states hosts so far take together
 	x.table[0].found = true
-	for h := range x.hosts {
-		room := x.bounds.roomOn(int32(h), l)
+	for _, h := range x.area.hosts {
+		room := x.bounds.roomOn(h, l)
 		x.taken = x.taken[:0]
 		for s := 1; s < x.states; s++ {
-			if x.wantOf(s); x.takesState(int32(h), s, room) {
+			if x.wantOf(s); x.takesState(h, s, room) {
 				x.taken = append(x.taken, s)
 			}
 		}
@@ -165,12 +165,12 @@ func (x *spreader) reaches(l ceiling) bool {
 // these on another one, at least one of the 4 is not in use, takes them
 // instead, and costs no more.
 func (x *spreader) list(l ceiling) bool {
-	x.ceiling, x.ways, x.chosen, x.room = l, x.ways[:0], x.chosen[:0], x.room[:0]
-	for h := range x.hosts {
-		x.room = append(x.room, x.bounds.roomOn(int32(h), l)...)
+	x.ceiling, x.ways, x.chosen, x.room = l, x.ways[:0], x.chosen[:0], rows.Zeros(x.room, len(x.hosts)*x.types)
+	for _, h := range x.area.hosts {
+		copy(x.row(x.room, int(h)), x.bounds.roomOn(h, l))
 	}
 	for s := 1; s < x.states; s++ {
-		if x.exhausted() || min(len(x.ways), len(x.hosts))*x.states > mostCells {
+		if x.exhausted() || min(len(x.ways), len(x.area.hosts))*x.states > mostCells {
 			return false
 		}
 		n := x.wantOf(s)
@@ -188,7 +188,7 @@ func (x *spreader) list(l ceiling) bool {
 func (x *spreader) listState(state, members, wanted int) bool {
 	x.best = x.best[:0]
 	x.lows = x.cheapestFirst(x.lows[:0], x.want, func(h int32) bool { return x.takesState(h, state, x.row(x.room, int(h))) })
-	x.spend(len(x.hosts))
+	x.spend(len(x.area.hosts))
 	for i := range x.lows {
 		o := &x.lows[i]
 		if len(x.best) == wanted && o.low.compareLevels(&x.best[wanted-1].sums) >= 0 {
