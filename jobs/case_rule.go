@@ -159,7 +159,7 @@ type gate struct {
 	admit func(dst resources.Vector, a *victims.Admission) (lacks resources.Vector, refused bool)
 
 	asking      victims.Admission // what the caller is asked, and what is broken
-	path        []queue.ID        // from the leaf up, if somebody is asked
+	path        []queue.ID        // from the leaf up
 	used, fixed []int64           // below each of them, and by the non-preemptible
 	lacks       resources.Vector
 }
@@ -170,11 +170,9 @@ func (g *gate) begin(c *jobCase, p *Planner) {
 	g.path, g.asking.NonPreemptible = g.path[:0], c.job.NonPreemptible
 }
 
-// read reads what the queues of the path use at a moment. The cost is linear in tasks.
+// read reads what the queues of the path use at a moment. If the caller is asked the cost is
+// linear in tasks.
 func (g *gate) read(m moment) {
-	if g.admit == nil {
-		return
-	}
 	types := g.tree.Schema().Len()
 	g.asking.AfterLeaving, g.path, g.used = m == coming, g.path[:0], g.used[:0]
 	for q := range g.tree.Ancestors(g.leaf) {
@@ -184,6 +182,9 @@ func (g *gate) read(m moment) {
 		}
 	}
 	g.fixed = rows.Zeros(g.fixed, len(g.used))
+	if g.admit == nil {
+		return
+	}
 	for w := range g.tree.Leaves(queue.Root) {
 		fixed := rows.At(g.fixed, g.level(w), types)
 		for id := range g.c.TasksIn(w) {
@@ -204,9 +205,6 @@ func (g *gate) level(leaf queue.ID) int {
 
 // change adds to what is used what a task of a leaf has, or takes it off if sign is -1.
 func (g *gate) change(leaf queue.ID, size resources.Vector, nonPreemptible bool, sign int64) {
-	if len(g.path) == 0 {
-		return
-	}
 	types := len(g.used) / len(g.path)
 	for i := g.level(leaf); i < len(g.path); i++ {
 		addTo(rows.At(g.used, i, types), size, sign)
@@ -222,8 +220,11 @@ func (g *gate) remove(id victims.TaskID) {
 	g.change(t.Queue, t.Size, t.NonPreemptible, -1)
 }
 
-// ask asks the caller about amounts more at a place in the path.
+// ask asks the caller, if there is one, about amounts more at a place in the path.
 func (g *gate) ask(i int, wants resources.Vector) (lacks resources.Vector, refused bool) {
+	if g.admit == nil {
+		return nil, false
+	}
 	a, types := &g.asking, len(g.used)/len(g.path)
 	a.Queue, a.Wants = g.tree.Path(g.path[i]), wants
 	a.Used, a.UsedNonPreemptible = rows.At(g.used, i, types), rows.At(g.fixed, i, types)
@@ -268,19 +269,13 @@ func (g *gate) usage(q queue.ID, t int, m moment) int64 {
 	return used
 }
 
-// hasHeadroom reports whether no queue of the path would pass its max with
-// amounts more than it uses at a moment.
-func (g *gate) hasHeadroom(more resources.Vector, m moment) bool {
-	return g.underMaxima(resources.Positive(more), more, m)
-}
-
-// underMaxima reports whether no queue of the path passes its max in some types
-// with amounts more than it uses at a moment.
-func (g *gate) underMaxima(types resources.Mask, more resources.Vector, m moment) bool {
-	for q := range g.tree.Ancestors(g.leaf) {
-		most := g.tree.Max(q)
-		for t := range (most.Defined & types).All() {
-			if g.usage(q, t, m)+more.At(t) > most.Value[t] {
+// hasHeadroom reports whether no queue of the path would pass its max with amounts more than
+// what was read. A max of a type that is not wanted binds nobody here.
+func (g *gate) hasHeadroom(more resources.Vector) bool {
+	for i, q := range g.path {
+		most, used := g.tree.Max(q), rows.At(g.used, i, len(g.used)/len(g.path))
+		for t := range (most.Defined & resources.Positive(more)).All() {
+			if used[t]+more[t] > most.Value[t] {
 				return false
 			}
 		}
@@ -334,12 +329,10 @@ func (n *needs) add(c *jobCase, q queue.ID, level int) {
 	}
 	// The max of a queue and the caller's word lack what they lack of one and the same tasks:
 	// what goes for the one makes room for the other. So the larger counts.
-	if level < len(c.gate.path) {
-		lacks, _ := c.gate.ask(level, c.rem)
-		for t := range (resources.Positive(lacks) & c.wants).All() {
-			short[t] = max(short[t], lacks[t])
-			quota |= 1 << t
-		}
+	lacks, _ := c.gate.ask(level, c.rem)
+	for t := range (resources.Positive(lacks) & c.wants).All() {
+		short[t] = max(short[t], lacks[t])
+		quota |= 1 << t
 	}
 	if headroom|quota == 0 {
 		return

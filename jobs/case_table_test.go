@@ -329,7 +329,9 @@ func TestGate_Headroom(t *testing.T) {
 		{5, false, false},
 	} {
 		more := resources.Vector{test.more}
-		require.Equal(t, test.present, g.hasHeadroom(more, present), "%d more now", test.more)
-		require.Equal(t, test.coming, g.hasHeadroom(more, coming), "%d more then", test.more)
+		g.read(present)
+		require.Equal(t, test.present, g.hasHeadroom(more), "%d more now", test.more)
+		g.read(coming)
+		require.Equal(t, test.coming, g.hasHeadroom(more), "%d more then", test.more)
 	}
 }

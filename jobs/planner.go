@@ -410,12 +410,7 @@ func (d *decision) couldStart() bool {
 		d.heldSum = resources.Add(d.heldSum, d.heldSum, t.Size)
 		d.gate.remove(id)
 	}
-	// The max counts the grants already, and the quotas had them taken off: so the
-	// one is asked about nothing more, and the other about all of them.
-	if !d.gate.underMaxima(resources.Positive(d.heldSum), nil, present) {
-		return false // usage has the grants
-	}
-	return d.gate.admits(d.heldSum)
+	return d.gate.hasHeadroom(d.heldSum) && d.gate.admits(d.heldSum)
 }
 
 // quotaForbids refuses a job whose quotas do not let it have victims.

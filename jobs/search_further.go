@@ -4,7 +4,6 @@ package jobs
 
 import (
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/trees"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -15,7 +14,6 @@ type furtherer struct {
 	*jobCase
 	asker *asker
 	left  []int64 // free on every host
-	more  []int64 // that every queue of the path uses after the plan, from the leaf upwards
 	gone  []victims.TaskID
 	size  resources.Vector // scratch of sizeOf
 	// domain is that of the members, if the job requires one: -1 as long as
@@ -34,7 +32,7 @@ func (x *furtherer) place(p *victims.Plan, m moment) {
 	// They come after the minimum, and so take only what the plan leaves over.
 	x.enterPlan(p, m)
 	for _, i := range x.further {
-		if h := x.hostFor(p, i, m); h >= 0 {
+		if h := x.hostFor(p, i); h >= 0 {
 			at := x.placement(i, h)
 			at.Extra = true
 			p.Places = append(p.Places, at)
@@ -47,7 +45,7 @@ func (x *furtherer) place(p *victims.Plan, m moment) {
 // enterPlan works out how things are after a plan.
 func (x *furtherer) enterPlan(p *victims.Plan, m moment) {
 	x.gate.read(m)
-	x.left, x.more, x.gone = x.left[:0], rows.Zeros(x.more, (trees.Depth(x.tree, x.job.Queue)+1)*x.types), x.gone[:0]
+	x.left, x.gone = x.left[:0], x.gone[:0]
 	for h := range x.hosts {
 		x.left = append(x.left, x.hosts[h].freeAt(m)...)
 	}
@@ -70,24 +68,12 @@ func (x *furtherer) enterVictim(id victims.TaskID) {
 	if h := x.hostAt(t.Node); h >= 0 {
 		addTo(x.row(x.left, int(h)), t.Size, +1)
 	}
-	level := 0
-	for q := range x.tree.Ancestors(x.job.Queue) {
-		// A victim counts in the queues that the path shares with its own, from
-		// the first of them up to the root.
-		if x.tree.Contains(q, t.Queue) {
-			addTo(x.row(x.more, level), t.Size, -1)
-		}
-		level++
-	}
 }
 
 // enterMember counts a member that is placed on a host.
 func (x *furtherer) enterMember(i int, h int32) {
 	size := x.sizeOf(i)
 	addTo(x.row(x.left, int(h)), size, -1)
-	for level := range len(x.more) / max(x.types, 1) {
-		addTo(x.row(x.more, level), size, +1)
-	}
 	if x.job.DomainDepth > 0 {
 		x.domain = x.domains.of[h]
 	}
@@ -103,10 +89,10 @@ func (x *furtherer) sizeOf(i int) resources.Vector {
 }
 
 // hostFor returns the first host for one more member, or -1.
-func (x *furtherer) hostFor(p *victims.Plan, i int, m moment) int32 {
+func (x *furtherer) hostFor(p *victims.Plan, i int) int32 {
 	size := x.sizeOf(i)
 	// Queues are asked once and not for each host: they don't care where it runs.
-	if !x.gate.admits(size) || !x.underMax(size, m) {
+	if !x.gate.admits(size) || !x.gate.hasHeadroom(size) {
 		return -1
 	}
 	best := int32(-1)
@@ -119,7 +105,7 @@ func (x *furtherer) hostFor(p *victims.Plan, i int, m moment) int32 {
 		if x.job.DomainDepth > 0 && (x.domain >= 0 && x.domains.of[h] != x.domain || best >= 0 && x.domains.of[h] >= x.domains.of[best]) {
 			continue
 		}
-		if fitsTypes(size, x.row(x.left, int(h)), resources.Positive(size)) && x.takesMember(h, i) && x.accepts(p, i, h) {
+		if x.fits(size, h) && x.takesMember(h, i) && x.accepts(p, i, h) {
 			if best = h; x.job.DomainDepth == 0 {
 				break
 			}
@@ -128,25 +114,10 @@ func (x *furtherer) hostFor(p *victims.Plan, i int, m moment) int32 {
 	return best
 }
 
-// underMax reports whether no queue of the path passes its max with one more
-// member. A max of a type that the member does not want binds nobody here.
-func (x *furtherer) underMax(size resources.Vector, m moment) bool {
-	level := 0
-	for q := range x.tree.Ancestors(x.job.Queue) {
-		most, more := x.tree.Max(q), x.row(x.more, level)
-		for t := range (most.Defined & resources.Positive(size)).All() {
-			if x.gate.usage(q, t, m)+more[t]+size[t] > most.Value[t] {
-				return false
-			}
-		}
-		level++
-	}
-	return true
-}
-
-// fitsTypes reports whether size is no more than left in some types.
-func fitsTypes(size, left resources.Vector, types resources.Mask) bool {
-	for t := range types.All() {
+// fits reports whether a host has room for a size, in its types.
+func (x *furtherer) fits(size resources.Vector, h int32) bool {
+	left := x.row(x.left, int(h))
+	for t := range resources.Positive(size).All() {
 		if size[t] > left[t] {
 			return false
 		}

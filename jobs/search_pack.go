@@ -35,7 +35,7 @@ type packer struct {
 func (x *packer) fits(m moment) bool {
 	x.gate.read(m)
 	x.asker.coming = m == coming
-	if !x.gate.admits(x.rem) || !x.gate.hasHeadroom(x.rem, m) {
+	if !x.gate.admits(x.rem) || !x.gate.hasHeadroom(x.rem) {
 		return false
 	}
 	x.source = x.source[:0]
