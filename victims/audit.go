@@ -301,7 +301,7 @@ func (v Violation) String() string {
 // MarshalJSON writes an object, with amounts as quantities.
 func (v Violation) MarshalJSON() ([]byte, error) {
 	f := v.finding()
-	return f.JSON()
+	return f.JSON().MarshalJSON()
 }
 
 func (v *Violation) finding() finding.Finding {

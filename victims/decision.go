@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/internal/object"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/sat"
@@ -662,20 +663,11 @@ func (b *Breach) Text(s *resources.Schema) string {
 		plain.Name(b.Queue), s.Name(b.Type), withheld, amount(b.Used), amount(b.Wants), amount(b.Bound), amount(b.Over())))
 }
 
-// A breachReport is a [Breach] for machines.
-type breachReport struct {
-	Formula string `json:"formula"`
-	Queue   string `json:"queue"`
-	Type    string `json:"type"`
-	Over    string `json:"over"` // by how much
-	Bound   string `json:"bound"`
-}
-
 // report returns a breach for encoding/json, with the names and units of a schema.
-func (b *Breach) report(s *resources.Schema) any {
+func (b *Breach) report(s *resources.Schema) object.Object {
 	name := s.Name(b.Type)
-	return breachReport{
-		Formula: b.Formula, Queue: b.Queue, Type: name,
-		Over: resources.FormatQuantity(name, b.Over()), Bound: resources.FormatQuantity(name, b.Bound),
-	}
+	return object.Of(
+		"formula", b.Formula, "queue", b.Queue, "type", name,
+		"over", resources.FormatQuantity(name, b.Over()), "bound", resources.FormatQuantity(name, b.Bound),
+	)
 }

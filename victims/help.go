@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/object"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -92,23 +93,8 @@ func (h *Help) anything(c *Cluster) {
 	}
 }
 
-// A helpReport is a [Help] for machines.
-type helpReport struct {
-	Node        string   `json:"node,omitempty"`
-	AnyNode     bool     `json:"anyNode,omitempty"`
-	Less        []string `json:"less,omitempty"` // queues, like More
-	More        []string `json:"more,omitempty"`
-	Budgets     []string `json:"budgets,omitempty"`
-	Time        bool     `json:"time,omitempty"`
-	Bounds      bool     `json:"bounds,omitempty"`
-	Policies    bool     `json:"policies,omitempty"`
-	Priorities  bool     `json:"priorities,omitempty"`
-	Labels      bool     `json:"labels,omitempty"`
-	MoreVictims bool     `json:"moreVictims,omitempty"`
-}
-
 // report returns it for encoding/json.
-func (h *Help) report(c *Cluster) any {
+func (h *Help) report(c *Cluster) object.Object {
 	paths := func(queues []queue.ID) (names []string) {
 		for _, q := range queues {
 			names = append(names, c.tree.Path(q))
@@ -116,11 +102,11 @@ func (h *Help) report(c *Cluster) any {
 		return names
 	}
 	cap, capped := rulebook.CapOf(h.noted.Reason)
-	return helpReport{
-		Node: h.node, AnyNode: h.anyNode, Less: paths(h.less), More: paths(h.more),
-		Budgets: slices.Clone(h.budgets), Time: h.time,
-		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels, MoreVictims: capped && cap == rulebook.CapVictims,
-	}
+	return object.Of(
+		"node?", h.node, "anyNode?", h.anyNode, "less?", paths(h.less), "more?", paths(h.more), "budgets?", h.budgets, "time?", h.time,
+		"bounds?", h.Bounds, "policies?", h.Policies, "priorities?", h.Priorities, "labels?", h.Labels,
+		"moreVictims?", capped && cap == rulebook.CapVictims,
+	)
 }
 
 // A journal knows when what a decision reads has last changed, in numbers that grow with
