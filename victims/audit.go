@@ -24,8 +24,7 @@ type Auditor struct {
 
 	Options
 
-	charge  charge
-	members roster
+	court court
 }
 
 // Audit appends to dst what is wrong at the instant now with a decision that is not applied yet, and returns dst. It
@@ -45,49 +44,25 @@ func (a *Auditor) Audit(dst []Violation, d *Decision, now time.Time) []Violation
 	if d.Outcome == Refused && !d.enforces() {
 		return dst
 	}
-	told := len(dst)
-	if dst = a.state(dst, d, now); len(dst) > told {
+	x, told := &a.court, len(dst)
+	switch dst = x.begin(a.charge(d, now), dst); {
+	case len(dst) > told:
+		x.close()
 		return dst
+	case x.moving():
+		return x.auditMoves(dst)
 	}
-	if len(a.charge.Movers) > 0 {
-		return a.charge.auditMoves(dst)
-	}
-	return a.charge.judge(dst)
-}
-
-// state makes a charge of a decision, or appends what is wrong with the members of a gang.
-func (a *Auditor) state(dst []Violation, d *Decision, now time.Time) []Violation {
-	p, ch := &d.Plan, &a.charge
-	if d.enforces() {
-		ch.Of, ch.Cluster, ch.Now, ch.Ask.Queue, ch.Victims = "quota", a.Cluster, now, p.Ask.Queue, p.Victims
-		ch.NeverOvershoot, ch.Enforced, ch.enforced = a.NeverOvershoot, a.Enforced, d
-		return dst
-	}
-	ch.Of, ch.Cluster, ch.Options, ch.Now, ch.Ask, ch.Victims, ch.Movers = "ask", a.Cluster, a.Options, now, p.Ask, p.Victims, p.Moves
-	if len(p.Ask.Members) == 0 && (p.Ask.RequiredNode != "" || !a.ByPriority && a.Admit == nil) {
-		ch.ByPriority, ch.Admit = false, nil // of gangs
-		ch.Wants = append(ch.Wants[:0], want{Member: p.Ask.asMember(), Node: p.place().Node})
-		return dst
-	}
-	told := len(dst)
-	if dst = a.members.read(dst, d, a.Cluster); len(dst) > told {
-		return dst
-	}
-	ch.Of, ch.Together, ch.Ask.Job, ch.members = "job", len(d.SharedBy) > 0, p.Ask.MemberAsk(0).Job, &a.members
-	for _, at := range p.Places {
-		ch.Wants = append(ch.Wants, want{Member: p.Ask.Member(at.Member), Index: at.Member, Node: at.Node, Further: at.Extra})
-	}
-	return dst
+	return x.hear(dst)
 }
 
 // A charge is a plan as the laws see it: who asks, for what places, and who stops for them. The
-// court forgets it all but for memory. Zero fields say nothing; Of, Cluster and Ask.Queue must be
-// set.
+// court forgets it all but for memory.
 type charge struct {
-	Of      string // the word in violations: "ask", "job" or "quota"
-	Cluster *Cluster
+	Of string // the word in violations: "ask", "job" or "quota"
+	c  *Cluster
 	Options
-	Now time.Time
+	Now      time.Time
+	decision *Decision
 
 	// Ask is who asks, whatever its Size and Class. A gang may not stop tasks of its own Job, nor
 	// those that are not preemptible.
@@ -99,12 +74,6 @@ type charge struct {
 	Movers []Move
 
 	Together bool // wants are asks that share a plan: law 4 is for them in their order, and nobody of their own leaf goes
-
-	members *roster // of a gang
-
-	enforced *Decision // about the queue of Ask, which is over its max
-
-	court court
 }
 
 // A want is a place for somebody.
@@ -115,14 +84,52 @@ type want struct {
 	Further bool // nobody may stop for it
 }
 
-// judge appends to dst what is wrong with movers, or with a plan without.
-func (ch *charge) judge(dst []Violation) (out []Violation) {
-	x := &ch.court
+// charge makes a charge of a decision.
+func (a *Auditor) charge(d *Decision, now time.Time) charge {
+	p := &d.Plan
+	ch := charge{Of: "ask", c: a.Cluster, Options: a.Options, Now: now, decision: d, Ask: p.Ask, Wants: a.court.Wants[:0], Victims: p.Victims, Movers: p.Moves}
+	if d.enforces() {
+		ch.Of, ch.Ask, ch.Movers = "quota", Ask{Queue: p.Ask.Queue}, nil
+		ch.Options = Options{NeverOvershoot: a.NeverOvershoot, Enforced: a.Enforced}
+		return ch
+	}
+	if len(p.Ask.Members) == 0 && (p.Ask.RequiredNode != "" || !a.ByPriority && a.Admit == nil) {
+		ch.ByPriority, ch.Admit = false, nil // of gangs
+		ch.Wants = append(ch.Wants, want{Member: p.Ask.asMember(), Node: p.place().Node})
+		return ch
+	}
+	ch.Of, ch.Together, ch.Ask.Job = "job", len(d.SharedBy) > 0, p.Ask.MemberAsk(0).Job
+	for _, at := range p.Places {
+		if ch.has(at.Member) {
+			ch.Wants = append(ch.Wants, want{Member: p.Ask.Member(at.Member), Index: at.Member, Node: at.Node, Further: at.Extra})
+		}
+	}
+	return ch
+}
+
+// members returns the number of members. A lone ask is its own.
+func (ch *charge) members() int { return max(1, len(ch.Ask.Members)) }
+
+func (ch *charge) has(member int) bool { return 0 <= member && member < ch.members() }
+
+// begin takes a charge, and appends to dst what is wrong with the members of a gang.
+func (x *court) begin(ch charge, dst []Violation) []Violation {
+	x.charge, x.out, x.trial = ch, dst, false
+	if x.Of == "job" {
+		x.named()
+		x.minimum()
+		x.shared()
+	}
+	return x.out
+}
+
+// hear appends to dst what is wrong with movers, or with a plan without.
+func (x *court) hear(dst []Violation) (out []Violation) {
 	defer func() { // also if a function of the caller panics
 		out = x.out
 		x.close()
 	}()
-	if x.open(ch, dst) {
+	if x.open(dst) {
 		x.run()
 	}
 	return nil
@@ -132,11 +139,12 @@ func (ch *charge) judge(dst []Violation) (out []Violation) {
 // among those of victims.
 
 // auditMoves judges who moves, and then the rest of the plan in the cluster in which they do.
-func (ch *charge) auditMoves(dst []Violation) []Violation {
-	rest, movers, told := *ch, ch.Movers, len(dst)
-	rest.Wants, rest.Movers, rest.court = slices.Clone(ch.Wants), nil, court{}
-	ch.Victims = nil
-	dst = ch.judge(dst)
+func (x *court) auditMoves(dst []Violation) []Violation {
+	rest, told := x.charge, len(dst)
+	rest.Wants, rest.Movers = slices.Clone(x.Wants), nil
+	movers := x.Movers
+	x.Victims = nil
+	dst = x.hear(dst)
 	for i := range rest.Victims {
 		v := &rest.Victims[i]
 		if slices.ContainsFunc(movers, func(m Move) bool { return m.Task == v.Task }) {
@@ -147,10 +155,11 @@ func (ch *charge) auditMoves(dst []Violation) []Violation {
 		return dst
 	}
 	var err error
-	if rest.Cluster, err = afterMoves(rest.Cluster, movers); err != nil {
+	if rest.c, err = afterMoves(rest.c, movers); err != nil {
 		return append(dst, Violation{of: rest.Of, Law: finding.LawPlaced, Victim: movers[0].Key})
 	}
-	return rest.judge(dst)
+	x.charge = rest
+	return x.hear(dst)
 }
 
 // afterMoves returns a copy of a cluster in which tasks move.
@@ -324,19 +333,22 @@ func (v *Violation) finding() finding.Finding {
 // Cost returns what a plan costs at the instant now. It is 0 if nothing can be judged, and of a queue over its
 // max.
 func (a *Auditor) Cost(d *Decision, now time.Time) (c Cost) {
-	if d.Outcome == Refused || d.enforces() || len(a.state(nil, d, now)) > 0 {
+	if d.Outcome == Refused || d.enforces() {
 		return c
 	}
-	if a.charge.Movers = nil; len(d.Plan.Moves) > 0 {
+	x := &a.court
+	defer x.close()
+	if len(x.begin(a.charge(d, now), nil)) > 0 {
+		return c
+	}
+	if x.Movers = nil; len(d.Plan.Moves) > 0 {
 		after, err := afterMoves(a.Cluster, d.Plan.Moves)
 		if err != nil {
 			return c
 		}
-		a.charge.Cluster = after
+		x.c = after
 	}
-	x := &a.charge.court
-	defer x.close()
-	if x.open(&a.charge, nil) {
+	if x.open(nil) {
 		c = x.cost()
 	}
 	return c
@@ -483,143 +495,119 @@ func (x *court) fitsNow() bool {
 
 // What is of gangs alone: who its members are, whose turn it is, and which domain they share.
 
-// A roster is the members of a gang whose plan is judged.
-type roster struct {
-	ask    *Ask
-	c      *Cluster
-	keys   []string // sorted
-	done   []bool   // by member: it has a place, or is given one
-	placed []TaskID // of members that have a place
+func (x *court) memberKey(i int) string {
+	if len(x.Ask.Members) == 0 {
+		return x.Ask.Key
+	}
+	return x.Ask.Members[i].Key
 }
 
-// read appends what is wrong with the members of a plan, and with who of them has a place.
-func (r *roster) read(dst []Violation, d *Decision, c *Cluster) []Violation {
-	r.ask, r.c = &d.Plan.Ask, c
-	defer func() { r.ask, r.c = nil, nil }() // an auditor at rest keeps nothing of it alive
-	dst = r.minimum(r.named(dst), d.Plan.Places)
-	if len(d.SharedBy) > 0 {
-		dst = r.shared(dst, d.SharedBy, d.Plan.Places)
+// named reports names that are none, or not different.
+func (x *court) named() {
+	if x.Ask.Key == "" {
+		x.fault(Violation{Law: finding.LawKey})
 	}
-	return dst
-}
-
-// len returns the number of members. A lone ask is its own.
-func (r *roster) len() int { return max(1, len(r.ask.Members)) }
-
-func (r *roster) key(i int) string {
-	if len(r.ask.Members) == 0 {
-		return r.ask.Key
-	}
-	return r.ask.Members[i].Key
-}
-
-// named appends names that are none, or not different.
-func (r *roster) named(dst []Violation) []Violation {
-	if r.ask.Key == "" {
-		dst = append(dst, Violation{of: "job", Law: finding.LawKey})
-	}
-	r.keys = r.keys[:0]
-	for i := range r.ask.Members {
-		r.keys = append(r.keys, r.ask.Members[i].Key)
+	x.keys = x.keys[:0]
+	for i := range x.Ask.Members {
+		x.keys = append(x.keys, x.Ask.Members[i].Key)
 	}
 	// Equal keys are neighbours then.
-	slices.Sort(r.keys)
-	for i, key := range r.keys {
-		if key == "" || i > 0 && r.keys[i-1] == key {
-			dst = append(dst, Violation{of: "job", Law: finding.LawKey, member: key})
+	slices.Sort(x.keys)
+	for i, key := range x.keys {
+		if key == "" || i > 0 && x.keys[i-1] == key {
+			x.fault(Violation{Law: finding.LawKey, member: key})
 		}
 	}
-	return dst
 }
 
 // standing says which task or grant a member is, if it is one, and whether that is leaving.
-func (r *roster) standing(i int) (id TaskID, leaving, known bool) {
-	if id, known = r.c.Lookup(r.key(i)); !known {
-		id, known = r.c.LookupGrant(r.key(i))
+func (x *court) standing(i int) (id TaskID, leaving, known bool) {
+	key := x.memberKey(i)
+	if id, known = x.c.Lookup(key); !known {
+		id, known = x.c.LookupGrant(key)
 	}
-	if known {
-		state := r.c.State(id)
-		leaving = state == Releasing || state == Marked
-	}
-	return id, leaving, known
+	return id, known && x.c.State(id).leaving(), known
 }
 
-// minimum appends places that are not of the members whose turn it is: the first without a
+// minimum reports places that are not of the members whose turn it is: the first without a
 // place make up the minimum, in their order; others come further.
-func (r *roster) minimum(dst []Violation, places []Place) []Violation {
-	missing := cmp.Or(r.ask.MinMembers, r.len())
-	r.done, r.placed = rows.Zeros(r.done, r.len()), r.placed[:0]
-	for i := range r.done {
-		id, leaving, known := r.standing(i)
-		if r.done[i] = known; known && !leaving {
+func (x *court) minimum() {
+	missing := cmp.Or(x.Ask.MinMembers, x.members())
+	x.done, x.placed = rows.Zeros(x.done, x.members()), x.placed[:0]
+	for i := range x.done {
+		id, leaving, known := x.standing(i)
+		if x.done[i] = known; known && !leaving {
 			missing--
-			r.placed = append(r.placed, id)
+			x.placed = append(x.placed, id)
 		}
 	}
 	next, given := 0, 0
-	for _, at := range places {
-		inJob := 0 <= at.Member && at.Member < len(r.done)
+	for _, at := range x.decision.Plan.Places {
 		// A member has one place. One that is leaving can get none before it has gone.
-		taken := !inJob || r.done[at.Member]
+		taken := !x.has(at.Member) || x.done[at.Member]
 		if !taken && !at.Extra {
-			for next < at.Member && r.done[next] {
+			for next < at.Member && x.done[next] {
 				next++
 			}
 			taken = next != at.Member
 			given++
 		}
 		if taken {
-			v := Violation{of: "job", Law: finding.LawPlaced}
-			if inJob {
-				v.member = r.key(at.Member)
+			v := Violation{Law: finding.LawPlaced}
+			if x.has(at.Member) {
+				v.member = x.memberKey(at.Member)
 			}
-			return append(dst, v)
+			x.fault(v)
+			return
 		}
-		r.done[at.Member] = true
+		x.done[at.Member] = true
 	}
 	// Neither fewer, which would be of no use, nor more at the cost of victims.
 	if missing = max(missing, 0); given != missing {
-		dst = append(dst, Violation{of: "job", Law: finding.LawMinimum, Have: int64(given), Want: int64(missing)})
+		x.fault(Violation{Law: finding.LawMinimum, Have: int64(given), Want: int64(missing)})
 	}
-	return dst
 }
 
-// shared appends members that are not the asks that share the plan, or have no place.
-func (r *roster) shared(dst []Violation, asks []Ask, places []Place) []Violation {
-	if len(asks) != len(r.ask.Members) || len(asks) != len(places) {
-		return append(dst, Violation{of: "job", Law: finding.LawPlaced, job: r.ask.Key})
+// shared reports members that are not the asks that share the plan, or have no place.
+func (x *court) shared() {
+	asks, places := x.decision.SharedBy, x.decision.Plan.Places
+	switch {
+	case !x.Together:
+		return
+	case len(asks) != len(x.Ask.Members) || len(asks) != len(places):
+		x.fault(Violation{Law: finding.LawPlaced, job: x.Ask.Key})
+		return
 	}
-	first := resources.Positive(r.ask.Member(0).Size)
+	first := resources.Positive(x.Ask.Member(0).Size)
 	for i := range asks {
-		ask, m := &asks[i], r.ask.Member(i)
+		ask, m := &asks[i], x.Ask.Member(i)
 		for _, law := range [...]struct {
 			broken bool
 			word   string
 		}{
 			{places[i].Member != i, finding.LawPlaced},
 			{m.Key != ask.Key, finding.LawKey},
-			{r.ask.Queue != ask.Queue, finding.LawLeaf},
+			{x.Ask.Queue != ask.Queue, finding.LawLeaf},
 			{!resources.Equal(m.Size, ask.Size), finding.LawSize},
 			{resources.Positive(m.Size) != first, finding.LawTrigger},
-			{r.ask.Priority != ask.Priority, finding.LawMember},
-			{r.ask.Application != ask.Application, finding.LawApplication},
-			{ask.MayNotPreempt && !r.ask.MayNotPreempt, finding.LawMayPreempt},
-			{ask.PendingSince.After(r.ask.PendingSince), finding.LawDelay},
-			{ask.LastAttempt.After(r.ask.LastAttempt), finding.LawInterval},
+			{x.Ask.Priority != ask.Priority, finding.LawMember},
+			{x.Ask.Application != ask.Application, finding.LawApplication},
+			{ask.MayNotPreempt && !x.Ask.MayNotPreempt, finding.LawMayPreempt},
+			{ask.PendingSince.After(x.Ask.PendingSince), finding.LawDelay},
+			{ask.LastAttempt.After(x.Ask.LastAttempt), finding.LawInterval},
 			{ask.RequiredNode != "", finding.LawNode},
 		} {
 			if law.broken {
-				dst = append(dst, Violation{of: "job", Law: law.word, member: ask.Key})
+				x.fault(Violation{Law: law.word, member: ask.Key})
 			}
 		}
 	}
-	return dst
 }
 
 // standings is what the members that run must be.
 func (x *court) standings() {
 	x.domain()
-	for _, id := range x.members.placed {
+	for _, id := range x.placed {
 		// Two jobs whose members run at another raw priority could take each other's members
 		// for ever.
 		t := &x.c.tasks[id]
@@ -647,7 +635,7 @@ func (x *court) domain() {
 			x.fault(Violation{Law: finding.LawDomain, member: key, node: x.c.NodeName(node)})
 		}
 	}
-	for _, id := range x.members.placed {
+	for _, id := range x.placed {
 		check(x.c.Key(id), x.c.NodeOf(id))
 	}
 	for i := range x.Wants {
@@ -661,7 +649,7 @@ func (x *court) domain() {
 func (x *court) surveyGoal() {
 	x.goal = rows.Zeros(x.goal, x.types)
 	for i := range x.goal {
-		if most, ok := x.enforced.Enforcement.Max.Bound(i); ok {
+		if most, ok := x.decision.Enforcement.Max.Bound(i); ok {
 			x.goal[i] = max(x.usage(x.Ask.Queue, i)-most, 0)
 		}
 	}
@@ -672,7 +660,7 @@ func (x *court) over(i int) int64 { return max(x.goal[i]-x.gone(x.Ask.Queue, i),
 
 // stated is that amounts and result are what cluster and victims make them.
 func (x *court) stated() {
-	e, q := &x.enforced.Enforcement, x.Ask.Queue
+	e, q := &x.decision.Enforcement, x.Ask.Queue
 	over := false
 	for _, amounts := range [...]struct {
 		law  string
@@ -700,17 +688,17 @@ func (x *court) stated() {
 	case over:
 		result, outcome = "impossible", Refused
 	}
-	if e.Result != result || x.enforced.Outcome != outcome {
+	if e.Result != result || x.decision.Outcome != outcome {
 		x.fault(Violation{Law: finding.LawResult})
 	}
-	if have, want := x.enforced.Plan.Cost.Overrun, x.overrun(); have != want {
+	if have, want := x.decision.Plan.Cost.Overrun, x.overrun(); have != want {
 		x.fault(Violation{Law: finding.LawOverrun, Have: have, Want: want})
 	}
 }
 
 // parts is how the target was divided, from the queue downwards, and what leaves made of it.
 func (x *court) parts() {
-	q, list := x.Ask.Queue, x.enforced.Enforcement.Parts
+	q, list := x.Ask.Queue, x.decision.Enforcement.Parts
 	last, counts := q-1, make([]int, x.tree.Len())
 	for _, id := range x.victims {
 		counts[x.c.tasks[id].leaf]++

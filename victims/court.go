@@ -20,9 +20,8 @@ import (
 // the plan, and what its victims take, which changes while some are given back and exchanged
 // on trial.
 type court struct {
-	*charge
+	charge
 	out           []Violation
-	c             *Cluster
 	tree          *queue.Tree // with the guarantees that count
 	counting      queue.Tree  // what tree is, if not all of them count
 	types         int
@@ -46,6 +45,10 @@ type court struct {
 	nodes            []NodeID // of wants, each once
 	slots            []int32  // by node: its place in nodes and one
 	free, load, full []int64  // by place in nodes: before the plan; what wants ask there; and with further ones
+
+	keys   []string // of the members of a gang, sorted
+	done   []bool   // by member: it has a place, or is given one
+	placed []TaskID // of members that have a place
 
 	victims []TaskID // those that count: known, running, each once
 	gangs   []courtGang
@@ -79,10 +82,10 @@ const (
 	markGiven                       // and it is given back, on trial
 )
 
-// open begins with a charge, and reports whether it can be judged.
-func (x *court) open(ch *charge, dst []Violation) bool {
-	x.charge, x.out, x.c = ch, dst, ch.Cluster
-	x.tree, _ = trees.Counting(x.c.Tree(), &x.counting, ch.Scarce)
+// open begins with the charge, and reports whether it can be judged.
+func (x *court) open(dst []Violation) bool {
+	x.out = dst
+	x.tree, _ = trees.Counting(x.c.Tree(), &x.counting, x.Scarce)
 	x.types = x.tree.Schema().Len()
 	x.trial, x.broken, x.own, x.others = false, false, false, false
 	x.asked, x.more, x.last = rows.Zeros(x.asked, x.types), rows.Zeros(x.more, x.types), rows.Zeros(x.last, x.types)
@@ -118,9 +121,7 @@ func (x *court) close() {
 	for _, n := range x.nodes {
 		x.slots[n] = 0
 	}
-	ch := x.charge
-	x.charge, x.out, x.c, x.tree = nil, nil, nil, nil
-	*ch = charge{Wants: ch.Wants[:0], court: *x}
+	x.charge, x.out, x.tree = charge{Wants: x.Wants[:0]}, nil, nil
 }
 
 // fault reports a broken law.
@@ -275,7 +276,7 @@ func (x *court) surveyNode(at int) {
 // survey works out how things stand before the plan, and counts the victims that are tasks
 // and run, each once.
 func (x *court) survey() {
-	if x.goal = x.goal[:0]; x.enforced != nil {
+	if x.goal = x.goal[:0]; x.Of == "quota" {
 		x.surveyGoal()
 	}
 	x.wants = resources.Positive(x.asked)

@@ -33,11 +33,11 @@ func (x *court) run() {
 		return
 	}
 	x.places()
-	if x.members != nil {
+	if x.Of == "job" {
 		x.standings()
 	}
 	switch {
-	case x.enforced != nil:
+	case x.Of == "quota":
 		x.stated()
 	case len(x.Victims) > 0:
 		x.trigger()
@@ -59,7 +59,7 @@ func (x *court) run() {
 		}
 	}
 	x.minimal()
-	if x.enforced != nil {
+	if x.Of == "quota" {
 		x.target()
 		x.parts()
 	}
