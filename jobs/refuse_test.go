@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -120,4 +121,19 @@ func TestRefusal_RetryAtInHaste(t *testing.T) {
 		}
 	}
 	require.Positive(t, stopped)
+}
+
+// The steps of a refusal are those of its decision: if its own leaf may give and is not in reach either, none.
+func TestRefuse_StepsAreOfTheDecision(t *testing.T) {
+	w := build(t, "queue q\nqueue shut policy=disabled\nnode n1 4\ntask v q n1 2 p=5\ntask w shut n1 2\njob q 4,4")
+	p := w.planner()
+	p.ByPriority, p.Admit, p.WithinQueue = false, nil, queue.Met
+	var d victims.Decision
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.NotZero(t, d.Plan.Steps)
+	require.Equal(t, "no-victims", d.Refusal.Reason)
+	w.job.Queue = w.leaf("shut")
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.Equal(t, "nothing-in-reach", d.Refusal.Reason)
+	require.Zero(t, d.Plan.Steps)
 }
