@@ -5,15 +5,15 @@ package victims
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/cost"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
-	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -91,25 +91,20 @@ func (c *Cost) lostAmount() string {
 	if c.LostType == "" || err != nil {
 		return ""
 	}
-	const second, hour = uint64(time.Second), uint64(time.Hour)
-	per, unit := hour, "hours"
-	if few, _ := wide.Uint128(c.LostAmount).DivMod(hour / 10 * uint64(base)); few.IsZero() && !wide.Uint128(c.LostAmount).IsZero() {
-		per, unit = second, "seconds"
+	seconds, _ := new(big.Rat).SetString(c.LostAmount.String())
+	seconds.Quo(seconds, big.NewRat(int64(time.Second), 1)).Quo(seconds, big.NewRat(base, 1))
+	lost, unit := seconds, "seconds"
+	if seconds.Sign() == 0 || seconds.Cmp(big.NewRat(360, 1)) >= 0 {
+		lost, unit = seconds.Quo(seconds, big.NewRat(3600, 1)), "hours"
 	}
-	// In thousandths, rounded.
-	part := per / 1000 * uint64(base)
-	parts, _ := wide.Uint128(c.LostAmount).AddSat(wide.Of(part / 2)).DivMod(part)
-	n, ok := parts.Int64()
-	if !ok {
+	digits := 3
+	switch {
+	case lost.Cmp(big.NewRat(math.MaxInt64/1000, 1)) > 0:
 		return "centuries of " + plain.Name(c.LostType)
+	case lost.Cmp(big.NewRat(10, 1)) >= 0:
+		digits = 1
 	}
-	if n >= 10_000 {
-		n = (n + 50) / 100 * 100
-	}
-	text := strconv.FormatInt(n/1000, 10)
-	if n%1000 > 0 {
-		text += "." + strings.TrimRight(strconv.FormatInt(1000+n%1000, 10)[1:], "0")
-	}
+	text := strings.TrimRight(strings.TrimRight(lost.FloatString(digits), "0"), ".")
 	return fmt.Sprintf("%s%s %s-%s", text, suffix, plain.Name(c.LostType), unit)
 }
 

@@ -4,7 +4,7 @@ package victims
 
 import (
 	"fmt"
-	"math/bits"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -335,25 +335,18 @@ func counted[N int | int64](n N, thing string) string {
 // portion writes a share of a thing for people: in per cent, rounded half up to
 // tenths, and from 10 on as so many times the thing.
 func portion(s resources.Share, thing string) string {
-	amount, of := uint64(max(s.Amount, 0)), uint64(max(s.Of, 1))
-	// In whole numbers, as everything else: a float might round differently on
-	// another machine, and golden files would tell.
-	whole, rest := amount/of, amount%of
-	if whole >= 10 {
-		return fmt.Sprintf("%d times %s", whole, thing)
+	amount, of := max(s.Amount, 0), max(s.Of, 1)
+	if times := amount / of; times >= 10 {
+		return fmt.Sprintf("%d times %s", times, thing)
 	}
-	hi, lo := bits.Mul64(rest, 2000)
-	lo, carry := bits.Add64(lo, of, 0)
-	half, _ := bits.Div64(hi+carry, lo, of) // twice the thousandths, and one
-	switch thousandths := whole*1000 + half/2; {
-	// "0%" would say that there is none.
-	case thousandths == 0 && amount > 0:
-		return "less than 0.1% of " + thing
-	case thousandths%10 == 0:
-		return fmt.Sprintf("%d%% of %s", thousandths/10, thing)
-	default:
-		return fmt.Sprintf("%d.%d%% of %s", thousandths/10, thousandths%10, thing)
+	// Exactly, as everything else: a float might round differently on another machine, and
+	// golden files would tell.
+	share := big.NewRat(amount, of)
+	percent := strings.TrimSuffix(share.Mul(share, big.NewRat(100, 1)).FloatString(1), ".0")
+	if percent == "0" && amount > 0 {
+		percent = "less than 0.1" // "0%" would say that there is none
 	}
+	return percent + "% of " + thing
 }
 
 // describeGang is Describe for a gang.
