@@ -5,7 +5,7 @@ package victims
 import (
 	"cmp"
 	"math"
-	"math/bits"
+	"math/big"
 	"slices"
 	"time"
 
@@ -420,21 +420,19 @@ func (x *court) overrun() (sum int64) {
 
 // penalty returns what the nodes of the plan cost together, saturated.
 func (x *court) penalty() int64 {
-	const low = 1<<32 - 1
-	hi, lo := int64(0), int64(0) // the sum is hi·2³² + lo
+	sum := new(big.Int)
 	for i := range x.Wants {
 		if w := &x.Wants[i]; !w.Further {
-			rank := x.c.nodes[w.Node].rank
-			hi, lo = hi+rank>>32, lo+rank&low
+			sum.Add(sum, big.NewInt(x.c.nodes[w.Node].rank))
 		}
 	}
-	switch hi += lo >> 32; {
-	case hi > math.MaxInt32:
+	switch {
+	case sum.IsInt64():
+		return sum.Int64()
+	case sum.Sign() > 0:
 		return math.MaxInt64
-	case hi < math.MinInt32:
-		return math.MinInt64
 	}
-	return hi<<32 | lo&low
+	return math.MinInt64
 }
 
 // excess returns the largest share of the cluster that is freed beyond need,
@@ -778,14 +776,9 @@ func near(part, whole, share, total int64) bool {
 	if total == 0 {
 		return part == 0
 	}
-	hi, lo := bits.Mul64(uint64(part), uint64(total))
-	wantHi, wantLo := bits.Mul64(uint64(whole), uint64(share))
-	if hi < wantHi || hi == wantHi && lo < wantLo {
-		hi, lo, wantHi, wantLo = wantHi, wantLo, hi, lo
-	}
-	lo, borrow := bits.Sub64(lo, wantLo, 0)
-	hi, _ = bits.Sub64(hi, wantHi, borrow)
-	return hi == 0 && lo < uint64(total)
+	off := new(big.Int).Mul(big.NewInt(part), big.NewInt(total))
+	off.Sub(off, new(big.Int).Mul(big.NewInt(whole), big.NewInt(share)))
+	return off.CmpAbs(big.NewInt(total)) < 0
 }
 
 // gives is that a leaf frees what its victims have, and no more than it was asked for if it
