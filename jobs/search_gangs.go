@@ -84,7 +84,7 @@ func (x *exchanger) solve() {
 		start = &x.start
 	}
 	if x.purse < 0 { // racks share one
-		const part, most = 6, 1 << 21
+		const part, most = 6, 3 << 20
 		if x.purse = most; x.effort.set {
 			x.purse = x.most >> part
 		}

@@ -28,7 +28,8 @@
 //     multiple-choice knapsack problem with dominance (Sinha and Zoltners, 1979).
 //   - The programme (programme.go): which set and which members each of some sites has, by
 //     dynamic programming over the sites. What rows and gangs have left is in its labels. It is
-//     exact if menus are whole and no label was dropped.
+//     exact if menus are whole and no label was dropped. The same from the last site on, without
+//     rows and gangs, bounds from below what a label comes to, and ends most exchanges at once.
 //   - Exchanges (exchange.go): some wholes go or stay, their sites and a few more are freed, and the
 //     programme places the members there anew. Large neighbourhoods: Shaw, 1998; with ruin and
 //     insertion (insert.go) for members that are not alike: Ropke and Pisinger, 2006.

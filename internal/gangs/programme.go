@@ -36,8 +36,11 @@ type programme struct {
 
 	options []option
 	first   []int32 // options, by site
-	labels  []label
-	counts  []uint8 // labels, by site and state
+	labels  []label // site by site, and state by state
+	starts  []int32 // of labels, by site and state
+	layer   []label // of the states after the site at hand, so many places for each
+	counts  []uint8 // of these by state
+	rest    []Price // by site and state, or empty: see boundRest
 	load    []int64 // of the option at hand
 	shape   []int32 // likewise
 	passing bool    // of the question at hand
@@ -126,6 +129,9 @@ type question struct {
 	passing bool
 }
 
+// isPriced reports whether only what is cheaper than the limit is wanted.
+func (q *question) isPriced(s *Solver) bool { return !q.any && (q.broke == 0 || s.weighing) }
+
 // A verdict is what a programme has found.
 type verdict struct {
 	found bool
@@ -151,22 +157,30 @@ func (s *Solver) run(q *question) (best verdict) {
 		}
 	}
 	g.first = append(g.first, int32(len(g.options)))
-	cells := (len(q.sites) + 1) * g.states
-	g.labels, g.counts = slices.Grow(g.labels[:0], cells*width)[:cells*width], rows.Zeros(g.counts, cells)
-	g.labels[0] = label{use: s.use, prev: -1, option: -1}
-	g.counts[0] = 1
-	// What comes below Levels may be less than 0 in an option.
-	limit := q.limit.Add(Price{lo: 1}.left(s.Levels))
+	g.rest = g.rest[:0]
+	if q.isPriced(s) && !s.boundRest(q) {
+		return best
+	}
+	g.layer = slices.Grow(g.layer[:0], g.states*width)[:g.states*width]
+	g.labels, g.starts = append(g.labels[:0], label{use: s.use, prev: -1, option: -1}), append(g.starts[:0], 0)
+	for range g.states {
+		g.starts = append(g.starts, 1)
+	}
 	for n := range q.sites {
-		work := g.states + s.extend(n, width, &limit, q)
+		g.counts = rows.Zeros(g.counts, g.states)
+		work := g.states + s.extend(n, width, q)
+		for state, kept := range g.counts {
+			g.labels = append(g.labels, g.layer[state*width:state*width+int(kept)]...)
+			g.starts = append(g.starts, int32(len(g.labels)))
+		}
 		if s.pay(2 * int64(work)); s.stopped() {
 			return best
 		}
 	}
-	last := cells - 1
-	for j := range int(g.counts[last]) {
-		l := &g.labels[last*width+j]
-		v := verdict{true, s.over(&l.use), l.price, int32(last*width + j)}
+	last := len(g.starts) - 2
+	for j := g.starts[last]; j < g.starts[last+1]; j++ {
+		l := &g.labels[j]
+		v := verdict{true, s.over(&l.use), l.price, j}
 		if !s.weighing {
 			v.price = v.price.Add(s.fine(&l.use))
 		}
@@ -177,32 +191,77 @@ func (s *Solver) run(q *question) (best verdict) {
 	return best
 }
 
+// boundRest works out what the members whom a state lacks cost at least on the sites from the n-th
+// on, whatever is used of rows and lost by gangs. It reports whether a plan could be cheap enough.
+func (s *Solver) boundRest(q *question) bool {
+	g := &s.programme
+	none := Price{hi: 1 << 62}
+	n := len(q.sites)
+	g.rest = slices.Grow(g.rest, (n+1)*g.states)[:(n+1)*g.states]
+	for i := range g.rest {
+		g.rest[i] = none
+	}
+	g.rest[len(g.rest)-1] = Price{}
+	work := 0
+	for n--; n >= 0; n-- {
+		rest, next := g.restAt(n), g.restAt(n+1)
+		if n == 0 {
+			rest = rest[:1]
+		}
+		options := g.options[g.first[n]:g.first[n+1]]
+		for o := range options {
+			op := &options[o]
+			if o > 0 && op.state == options[o-1].state && !op.price.Less(options[o-1].price) {
+				continue // what is cheaper with tolls comes first
+			}
+			to := next[op.state:]
+			to = to[:min(len(to), len(rest))]
+			for state := range to {
+				if g.kinds > 1 && (g.full-g.packs[state]-op.pack)&g.guard != g.guard {
+					continue
+				}
+				if price := op.price.Add(to[state]); price.Less(rest[state]) {
+					rest[state] = price
+				}
+			}
+			work += len(to)
+		}
+	}
+	s.pay(int64(work) / 4)
+	return g.rest[0].Less(q.limit)
+}
+
+// restAt returns a row of what boundRest worked out.
+func (g *programme) restAt(n int) []Price { return g.rest[n*g.states : (n+1)*g.states] }
+
 // extend works out the labels of the states after a site, the n-th, from those before it.
-func (s *Solver) extend(n, width int, limit *Price, q *question) (work int) {
+func (s *Solver) extend(n, width int, q *question) (work int) {
 	g := &s.programme
 	options := g.options[g.first[n]:g.first[n+1]]
+	var rest []Price
+	if len(g.rest) > 0 {
+		rest = g.restAt(n + 1)
+	}
 	for state := g.states - 1; state >= 0; state-- { // of equals the one on earlier sites
-		cell := n*g.states + state
-		for j := range int(g.counts[cell]) {
-			l := &g.labels[cell*width+j]
-			free := g.full - g.packs[state]
+		cell, free := n*g.states+state, g.full-g.packs[state]
+		for j := g.starts[cell]; j < g.starts[cell+1]; j++ {
+			l := &g.labels[j]
 			for o := range options {
 				op := &options[o]
 				if (free-op.pack)&g.guard != g.guard {
 					if g.kinds == 1 {
-						break // options have ever more members
+						break
 					}
 					continue
 				}
 				work++
-				price := l.price.Add(op.price)
-				if !q.any && q.broke == 0 && limit.Less(price) {
+				next := state + int(op.state)
+				price, value := l.price.Add(op.price), l.value.Add(op.value)
+				if rest != nil && !price.Add(rest[next]).Less(q.limit) {
 					continue
 				}
-				next := cell + g.states + int(op.state)
-				value := l.value.Add(op.value)
 				if width == 1 && g.counts[next] > 0 {
-					was := &g.labels[next]
+					was := &g.layer[next]
 					if !q.passing && !price.Less(was.price) || q.passing && !value.Less(was.value) {
 						continue
 					}
@@ -211,11 +270,11 @@ func (s *Solver) extend(n, width int, limit *Price, q *question) (work int) {
 				if (g.spare[0]-lost[0])&tallyGuard != tallyGuard || (g.spare[1]-lost[1])&tallyGuard != tallyGuard {
 					continue
 				}
-				to := label{price, value, l.use, lost, int32(cell*width + j), g.first[n] + int32(o)}
+				to := label{price, value, l.use, lost, j, g.first[n] + int32(o)}
 				to.use.add(&s.sets[op.set].use, +1)
 				switch {
 				case width == 1:
-					g.labels[next], g.counts[next] = to, 1
+					g.layer[next], g.counts[next] = to, 1
 				case q.broke > 0 || s.over(&to.use) == 0:
 					s.insert(next, width, &to, q.thrifty)
 				}
@@ -229,7 +288,7 @@ func (s *Solver) extend(n, width int, limit *Price, q *question) (work int) {
 func (s *Solver) insert(cell, width int, l *label, thrifty bool) {
 	g := &s.programme
 	n := int(g.counts[cell])
-	list := g.labels[cell*width : cell*width+width]
+	list := g.layer[cell*width : cell*width+width]
 	kept := 0
 	for i := range n {
 		c := list[i].price.Compare(l.price)
