@@ -275,7 +275,7 @@ type gain struct {
 	large, little int64 // members of the largest kind, and of the smallest
 }
 
-// staying lists the wholes that stay, those first that make the most room for what they cost.
+// staying lists the wholes that stay.
 func (s *Solver) staying() []gain {
 	s.gains = s.gains[:0]
 	for w, in := range s.in {
@@ -283,7 +283,6 @@ func (s *Solver) staying() []gain {
 			s.gains = append(s.gains, s.gainOf(int32(w)))
 		}
 	}
-	slices.SortFunc(s.gains, s.compareGains)
 	s.pay(int64(4 * len(s.Wholes)))
 	return s.gains
 }
@@ -299,6 +298,7 @@ func (s *Solver) gainOf(w int32) gain {
 	return g
 }
 
+// compareGains puts those first that make the most room for what they cost.
 func (s *Solver) compareGains(a, b gain) int {
 	return cmp.Or(cmp.Compare(b.large, a.large), cmp.Compare(b.little, a.little),
 		s.wprices[a.whole].Compare(s.wprices[b.whole]), cmp.Compare(a.whole, b.whole))
@@ -383,9 +383,10 @@ func (s *Solver) instead(gains []gain, wholes ...int32) bool {
 	return false
 }
 
-// first returns the first of the wholes that stay.
+// first returns the first of the wholes that stay, in the order of compareGains.
 func (s *Solver) first(n int) []gain {
 	gains := s.staying()
+	slices.SortFunc(gains, s.compareGains)
 	return gains[:min(n, len(gains))]
 }
 
@@ -503,7 +504,7 @@ func (s *Solver) rebuild() bool {
 	most := 3*out + 2
 	g.flip(s, s.chain)
 	for !g.enough() && len(s.chain) < most {
-		gains := slices.DeleteFunc(s.staying(), func(x gain) bool { return slices.Contains(s.chain[:out], x.whole) })
+		gains := slices.DeleteFunc(s.first(len(s.Wholes)), func(x gain) bool { return slices.Contains(s.chain[:out], x.whole) })
 		if len(gains) == 0 {
 			break
 		}

@@ -3,6 +3,7 @@
 package gangs
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
@@ -213,26 +214,23 @@ func (s *Solver) complete(i, set, kind int32, place bool) (used int64) {
 // pick returns the first of some wholes or, if none makes room by itself, the one that frees
 // most: two of those on a site may make room together.
 func (s *Solver) pick(gains []gain) gain {
-	best := gains[0]
-	for _, g := range gains {
-		if gains[0].large == 0 && s.sizeOf(g.whole) > s.sizeOf(best.whole) {
-			best = g
-		}
+	first := slices.MinFunc(gains, s.compareGains)
+	if first.large > 0 {
+		return first
 	}
-	return best
+	return slices.MinFunc(gains, func(a, b gain) int {
+		return cmp.Or(cmp.Compare(s.sizeOf(b.whole), s.sizeOf(a.whole)), s.compareGains(a, b))
+	})
 }
 
-// letMore lets a whole go of those that stay, in their order, and returns the others in theirs.
+// letMore lets a whole go of those that stay, and returns the others.
 func (s *Solver) letMore(gains []gain, w int32) []gain {
 	s.flip(w)
 	gains = slices.DeleteFunc(gains, func(g gain) bool { return g.whole == w })
 	for _, p := range s.partsOf(w) {
 		for _, v := range s.wholesOn(p.Site) {
-			if at := slices.IndexFunc(gains, func(g gain) bool { return g.whole == v }); at >= 0 {
-				g := s.gainOf(v)
-				gains = slices.Delete(gains, at, at+1)
-				at, _ = slices.BinarySearchFunc(gains, g, s.compareGains)
-				gains = slices.Insert(gains, at, g)
+			if at, stays := slices.BinarySearchFunc(gains, v, func(g gain, w int32) int { return cmp.Compare(g.whole, w) }); stays {
+				gains[at] = s.gainOf(v)
 			}
 		}
 	}
@@ -273,7 +271,7 @@ func (s *Solver) startAlike() bool {
 		if len(gains) == 0 || s.stopped() {
 			return false
 		}
-		s.flip(gains[0].whole)
+		s.flip(slices.MinFunc(gains, s.compareGains).whole)
 	}
 }
 
