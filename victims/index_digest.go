@@ -164,7 +164,7 @@ const mostDealt = 16
 func (g *digest) deal(id TaskID, x *taskTable) {
 	at := len(g.dealt)
 	if at <= mostDealt {
-		for at = 0; at < len(g.dealt) && x.compareLanes(g.dealt[at][0].id, id) != 0; at++ {
+		for at = 0; at < len(g.dealt) && !x.areAlike(g.dealt[at][0].id, id); at++ {
 		}
 	}
 	if at == len(g.dealt) {
@@ -217,6 +217,12 @@ func (x *taskTable) compareLanes(a, b TaskID) int {
 		return slices.Compare(l[:], m[:])
 	}
 	return slices.Compare(x.size(a), x.size(b))
+}
+
+// areAlike reports whether two tasks of a node are of one lane. Sizes tell most of them apart.
+func (x *taskTable) areAlike(a, b TaskID) bool {
+	s, t := &x.tasks[a], &x.tasks[b]
+	return s.priority == t.priority && slices.Equal(x.size(a), x.size(b)) && s.flags&costFlags == t.flags&costFlags && x.lossOf(a) == x.lossOf(b)
 }
 
 // sumUp computes the sums and extremes of a node from its lanes.
