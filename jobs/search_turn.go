@@ -3,7 +3,6 @@
 package jobs
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
-	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -44,11 +42,7 @@ type turns struct {
 	units  []int32                                                    // that go
 	whole  []bool                                                     // by gang: it goes as a whole
 	marked []bool                                                     // by task: it goes
-	near   []victims.NodeID                                           // where members may cost least, or none; see shortlist
-	others []victims.Cost                                             // by kind: what one costs elsewhere at least
 	list   []victims.TaskID                                           // scratch of around
-	one    victims.Ask                                                // scratch of shortlist
-	size   resources.Vector                                           // likewise
 	jobs   map[string]bool                                            // of victims
 }
 
@@ -104,7 +98,6 @@ func (d *decision) inTurn() bool {
 		found = d.takeOver(d.p.asked)
 	} else {
 		x.begin(d)
-		d.shortlist()
 		found = d.askOrders()
 	}
 	// Each of them keeps the caps, and all of them might not.
@@ -150,7 +143,7 @@ func (d *decision) askOrders() bool {
 
 // begin makes the copy that of the cluster, and the planner one with the rules of the job.
 func (x *turns) begin(d *decision) {
-	x.copy, x.near = x.aside.Of(d.c), x.near[:0]
+	x.copy = x.aside.Of(d.c)
 	x.asks.Cluster, x.asks.Options, x.asks.Moves, x.asks.Observe, x.asks.Audit = x.copy, d.p.Options, "", nil, false
 	lent.To(&x.asks.Planner).Without(d.p.without)
 	for cap, most := range lent.To(&x.asks.Options).Caps() {
@@ -204,7 +197,7 @@ func (d *decision) askAll(share int64) bool {
 		if x.asks.Steps = 0; d.p.Steps > 0 {
 			x.asks.Steps = max(d.effort.Left/share, 1)
 		}
-		steps, err := d.askOne(m)
+		steps, err := x.asks.ask(a, &x.members[m], d.now)
 		x.failed = m
 		if err != nil {
 			a.Refusal.Proven = false
@@ -228,37 +221,6 @@ func (d *decision) askAll(share int64) bool {
 		x.proof = victims.NoProof
 	}
 	return true
-}
-
-// askOne asks a member: first among the nodes where members may cost least. If it may cost less
-// elsewhere it is asked again.
-func (d *decision) askOne(m int32) (steps int64, err error) {
-	x, ask := &d.turn, &d.turn.members[m]
-	if len(x.near) > 0 && x.others[d.kindOf[m]] != (victims.Cost{}) {
-		keeper := lent.To(&x.asks.Planner)
-		keeper.Among(x.near)
-		steps, err = x.asks.ask(&x.answer, ask, d.now)
-		if keeper.Among(nil); err != nil || x.answer.Outcome == victims.Preempts && d.leastLevels(d.kindOf[m]) {
-			return steps, err
-		}
-		x.others[d.kindOf[m]] = victims.Cost{} // members after it cost no less
-		if d.p.Steps > 0 {
-			x.asks.Steps = max(x.asks.Steps-steps, 1)
-		}
-	}
-	more, err := x.asks.ask(&x.answer, ask, d.now)
-	if len(x.near) > 0 && err == nil && x.answer.Outcome != victims.Refused {
-		x.near = append(x.near, x.answer.Plan.Places[0].Node)
-		d.sortNear()
-	}
-	return steps + more, err
-}
-
-// leastLevels reports whether no plan for a member elsewhere has lesser levels than the answer.
-func (d *decision) leastLevels(kind int32) bool {
-	others, found := d.turn.others[kind], &d.turn.answer.Plan.Cost
-	others.Work, others.Excess, others.NodePenalty, others.Node = found.Work, found.Excess, found.NodePenalty, found.Node
-	return found.Compare(&others) <= 0
 }
 
 // undo makes the copy what it was.
@@ -370,7 +332,7 @@ func (d *decision) relax() (changed bool, err error) {
 }
 
 // around returns the scope of a search that begins with the plan in turn: its victims and all
-// tasks or, of more than the budget is for, those on nodes where members may cost least.
+// tasks or, of more than the budget is for, those on the nodes of that plan.
 func (d *decision) around() (s scope) {
 	x, c := &d.turn, d.c
 	x.marked = rows.Zeros(x.marked, int(slices.Max(x.gone))+1)
@@ -392,15 +354,9 @@ func (d *decision) around() (s scope) {
 	case !d.isLarge() && left >= int64(c.TaskLen())*candidateWork:
 		s.all = true
 	default:
-		if d.p.inOrder { // others were asked, and elsewhere
-			x.begin(d)
-			d.shortlist()
-		}
 		from := len(x.list)
-		for _, list := range [...][]victims.NodeID{x.nodes, x.near} {
-			for i := 0; i < len(list) && left > int64(len(x.list)-from)*candidateWork; i++ {
-				x.list = slices.AppendSeq(x.list, c.TasksOn(list[i]))
-			}
+		for i := 0; i < len(x.nodes) && left > int64(len(x.list)-from)*candidateWork; i++ {
+			x.list = slices.AppendSeq(x.list, c.TasksOn(x.nodes[i]))
 		}
 	}
 	slices.Sort(x.list)
@@ -416,45 +372,6 @@ func (d *decision) isLarge() bool {
 		most = min(most, d.effort.most)
 	}
 	return d.search.quick || int64(d.c.TaskLen())*candidateWork > most/2
-}
-
-// shortlist lists the nodes of a large cluster where one, two or more members of a kind may cost
-// least. If n are on one node, at most as many nodes are in use as leave it n.
-func (d *decision) shortlist() {
-	x := &d.turn
-	x.near, x.others = x.near[:0], rows.Zeros(x.others, len(d.kinds))
-	if len(d.todo) == 1 || !d.isLarge() {
-		return
-	}
-	for i := range d.kinds {
-		k := &d.kinds[i]
-		members := int(k.end - k.first)
-		x.one = x.members[d.sorted[k.first]]
-		for n := 1; n <= members && len(x.near) < mostSites; n++ {
-			x.size = x.size[:0]
-			for _, v := range k.size {
-				x.size = append(x.size, sat.Mul(v, int64(n)))
-			}
-			x.one.Size = x.size
-			d.pay(len(d.hosts))
-			nodes, others := lent.To(&x.asks.Planner).Promising(&x.one, d.now, min(mostSites-len(x.near), 2*(members-n)+16))
-			// What victims for headroom cost no node tells, nor what the caller's order says.
-			if x.near = append(x.near, nodes...); n == 1 && !d.needs.open() && d.choice == nil {
-				x.others[i] = others
-			}
-			if len(nodes) == 0 {
-				break
-			}
-		}
-	}
-	d.sortNear()
-}
-
-// sortNear puts the nodes of the shortlist in their order.
-func (d *decision) sortNear() {
-	x := &d.turn
-	slices.SortFunc(x.near, func(a, b victims.NodeID) int { return cmp.Compare(d.hostAt(a), d.hostAt(b)) })
-	x.near = slices.Compact(x.near)
 }
 
 // seeds finds the plan in turn in the rows of the case, and reports whether all of it is

@@ -117,28 +117,16 @@ func TestJob_NotDearerThanInTurn_Large(t *testing.T) {
 	t.Logf("%d jobs served both ways", served)
 }
 
-// Likewise if members are asked among the nodes where they may cost least.
-func TestJob_NotDearerThanInTurn_Shortlist(t *testing.T) {
+// Likewise if the search looks at the nodes of members in turn only, as in large clusters.
+func TestJob_NotDearerThanInTurn_Quick(t *testing.T) {
 	t.Parallel()
-	served, listed := 0, 0
+	served := 0
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawHardJob(t, rapid.SampledFrom([]int{60, 100, 150}).Draw(t, "nodes"), rapid.SampledFrom([]int{2, 5, 10}).Draw(t, "tasks"))
 		x.planner.SetQuick(true)
 		x.notDearer(t, &served)
-		if x.planner.Shortlisted() {
-			listed++
-		}
 	})
-	t.Logf("%d jobs served both ways, %d of them on a few nodes", served, listed)
-	listed = 0
-	for seed := range uint64(10) {
-		x := newHardJob(workload.Hard{Nodes: 100, Tasks: 10, Types: 2, Shapes: 12, Seed: seed}, 2, 4)
-		x.planner.SetQuick(true)
-		if x.notDearer(t, &served); x.planner.Shortlisted() {
-			listed++
-		}
-	}
-	require.NotZero(t, listed)
+	require.NotZero(t, served)
 }
 
 func notDearer(t *rapid.T, nodes int, served *int) {
