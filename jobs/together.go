@@ -178,26 +178,28 @@ func (t *turn) served() bool { return t.refusal == nil }
 // applied, and takes that back.
 func (j *joiner) takeTurns() error {
 	j.turns = make([]turn, len(j.asks))
-	since := 0 // those from here on have seen the same cluster
+	var refused []refusedAsk // that have seen the same cluster
 	for i := range j.turns {
 		t := &j.turns[i]
 		if j.inFlight(i) {
 			t.refusal = &victims.Refusal{Reason: victims.InFlight, Proven: true}
 			continue
 		}
-		if same := j.turnAlike(since, i); same >= 0 {
-			t.refusal = j.turns[same].refusal
+		if same := j.refusedAlike(refused, i); same >= 0 {
+			t.refusal = j.turns[refused[same].ask].refusal
 			continue
 		}
 		var err error
 		if *t, err = j.alone(i); err != nil {
 			return err
 		}
-		if t.served() {
-			since = i + 1
-			if err := j.apply([]jointPart{t.jointPart}); err != nil {
-				return err
-			}
+		if !t.served() {
+			refused = append(refused, refusedAsk{ask: i})
+			continue
+		}
+		refused = nil
+		if err := j.apply([]jointPart{t.jointPart}); err != nil {
+			return err
 		}
 	}
 	j.retreat(0)
@@ -215,17 +217,6 @@ func (j *joiner) inFlight(i int) bool {
 	}
 	_, held := j.p.Cluster.LookupGrant(j.asks[i].Key)
 	return held
-}
-
-// turnAlike returns an ask that its turn refused, from one on, of which all is the same
-// that matters, or -1.
-func (j *joiner) turnAlike(from, ask int) int {
-	for i := from; i < ask; i++ {
-		if j.turns[i].refusal.Reason != victims.InFlight && shares(&j.asks[i], &j.asks[ask]) && j.alike(i, ask) {
-			return i
-		}
-	}
-	return -1
 }
 
 // preferTurns makes the turns the answer if they serve the same asks for less. Each part

@@ -101,8 +101,8 @@ func (j *joiner) run(first, end int) error {
 	since := len(j.refused) // those refused from here on saw the asks that are served now
 	for len(rest) > 0 {
 		next := rest[0]
-		if same := j.refusedAlike(since, next); same >= 0 {
-			j.refuse(next, &j.refused[same].refusal)
+		if same := j.refusedAlike(j.refused[since:], next); same >= 0 {
+			j.refuse(next, &j.refused[since+same].refusal)
 			rest = rest[1:]
 			continue
 		}
@@ -475,25 +475,18 @@ func (j *joiner) refuse(ask int, r *victims.Refusal) {
 	j.refused = append(j.refused, refusedAsk{ask, *r})
 }
 
-// refusedAlike returns a refusal, from one on, of an ask of which all is the same that
-// matters, or -1.
-func (j *joiner) refusedAlike(from, ask int) int {
-	for i := from; i < len(j.refused); i++ {
-		if j.alike(j.refused[i].ask, ask) {
-			return i
-		}
+// refusedAlike returns the place in a list of an ask of which all is the same that matters, or -1:
+// functions that see the ask may tell any two apart.
+func (j *joiner) refusedAlike(list []refusedAsk, ask int) int {
+	a := &j.asks[ask]
+	if j.p.Exempt != nil || j.p.Predicate != nil || j.p.Blockers != nil || slices.Contains(j.reserved, a.Key) {
+		return -1
 	}
-	return -1
-}
-
-// alike reports whether all is the same that matters of two asks that may share a plan: functions that see the
-// ask may tell any two apart.
-func (j *joiner) alike(one, ask int) bool {
-	a, b := &j.asks[ask], &j.asks[one]
-	return resources.Equal(a.Size, b.Size) && a.Class == b.Class &&
-		a.PendingSince.Equal(b.PendingSince) && a.LastAttempt.Equal(b.LastAttempt) &&
-		j.p.Exempt == nil && j.p.Predicate == nil && j.p.Blockers == nil &&
-		!slices.Contains(j.reserved, a.Key)
+	return slices.IndexFunc(list, func(r refusedAsk) bool {
+		b := &j.asks[r.ask]
+		return shares(a, b) && resources.Equal(a.Size, b.Size) && a.Class == b.Class &&
+			a.PendingSince.Equal(b.PendingSince) && a.LastAttempt.Equal(b.LastAttempt)
+	})
 }
 
 // law2 reports whether law 2 has kept tasks that might go if more asks arrived.
