@@ -3,7 +3,6 @@
 package victims
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -339,36 +338,6 @@ type keeper Planner
 
 func (*keeper) For(p *Planner) *keeper                  { return (*keeper)(p) }
 func (k *keeper) Keep(keeps func(TaskID) rulebook.Rule) { k.keeps = keeps }
-
-// Promising returns the nodes on which a plan for an ask may cost least, so many at
-// most, and what plans on the others cost at least: levels alone, those of very many
-// opted-out victims if there are no others. The cost is linear in nodes and queues. The nodes are
-// good until the next decision.
-func (k *keeper) Promising(ask *Ask, now time.Time, most int) (nodes []NodeID, others Cost) {
-	d, s := &k.d, outsideLeaf
-	if most < 1 || d.reset((*Planner)(k), ask, now) != nil {
-		return nil, others
-	}
-	if d.trigger(); d.own != queue.Never {
-		s = withOwnLeaf
-	}
-	if others.OptedOut = math.MaxInt; !d.prepare(s) {
-		return nil, others
-	}
-	d.pose()
-	list := d.promising(most + 1)
-	if len(list) > most {
-		others, list = list[most].cost(), list[:most]
-	}
-	d.may = d.may[:0]
-	for i := range list {
-		d.may = append(d.may, list[i].node)
-	}
-	return d.may, others
-}
-
-// Among has the planner look for a place among some nodes, which are in node order; nil for all.
-func (k *keeper) Among(nodes []NodeID) { k.among = nodes }
 
 // Without has one rule not hold.
 func (k *keeper) Without(r Relaxation) { k.without = r }

@@ -3,9 +3,7 @@
 package victims
 
 import (
-	"cmp"
 	"math/bits"
-	"slices"
 
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rows"
@@ -243,69 +241,6 @@ func (d *decision) lanesTell(n NodeID, count int64) bool {
 		sum = sum.Add(work)
 	}
 	return alone || int64(len(works)) < count || sum.Compare(d.best.Total.Work) > 0
-}
-
-// A promise is what room on a node costs at least, as far as sums tell.
-type promise struct {
-	node                    NodeID
-	rank, priority, victims int64
-	work                    wide.Uint128
-}
-
-func (a *promise) compare(b *promise) int {
-	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.priority, b.priority), cmp.Compare(a.victims, b.victims), a.work.Cmp(b.work))
-}
-
-// cost returns the levels of a promise.
-func (a *promise) cost() Cost {
-	return Cost{
-		MaxRank: a.rank, MaxPriority: a.priority, Victims: int(a.victims),
-		SumRanks: sat.Mul(a.victims, a.rank), SumPriorities: sat.Mul(a.victims, a.priority),
-	}
-}
-
-// promising returns the nodes on which room may cost least, the cheapest first and so many at
-// most. The problem is stated. The cost is linear in nodes. It is good until the next call.
-func (d *decision) promising(most int) []promise {
-	list := d.scratch.promises[:0]
-	for _, n := range d.nodes {
-		p, ok := d.promiseOf(n, digestRow{&d.c.digest.digestRows, n})
-		if full := len(list) == most; !ok || full && p.compare(&list[most-1]) >= 0 || !d.usable(n) || !d.passes(n) {
-			continue
-		}
-		// What laws let go tells more than all that is there.
-		if of, row := d.lawful.sums(n); of != &d.c.digest.digestRows {
-			if p, ok = d.promiseOf(n, digestRow{of, row}); !ok {
-				continue
-			}
-		}
-		at, _ := slices.BinarySearchFunc(list, p, func(a, b promise) int { return cmp.Or(a.compare(&b), -1) })
-		if at < most {
-			list = slices.Insert(list[:min(len(list), most-1)], at, p)
-		}
-	}
-	d.scratch.promises = list
-	return list
-}
-
-// promiseOf returns what room on a node costs at least by some sums, and false if there is none.
-func (d *decision) promiseOf(n NodeID, sums digestRow) (p promise, ok bool) {
-	g, in := &sums.of.gauges[sums.row], int(sums.row)*d.c.types
-	p = promise{node: n, rank: d.eligible.LeastRank(g.minPriority), priority: int64(g.minPriority)}
-	if p.victims = d.fewest(n, sums, 0); p.victims == noLimit || p.victims > 0 && p.rank > d.eligible.Ceiling {
-		return p, false
-	}
-	free := d.c.row(d.c.coming, n)
-	for _, t := range d.types {
-		if d.size[t]-free[t] > sums.of.all[in+t] {
-			return p, false
-		}
-	}
-	if d.othersMustGo(n, sums) {
-		p.priority = min(p.priority+1, int64(g.maxPriority))
-	}
-	p.work = d.leastTime(sums, p.victims).MulSat(d.leastWeight(sums))
-	return p, true
 }
 
 // reaches reports whether count times amount, which may be beyond int64, is at

@@ -283,7 +283,6 @@ type Planner struct {
 
 	plannerSide
 	keeps   func(TaskID) rulebook.Rule // see keeper
-	among   []NodeID                   // likewise
 	left    *int64                     // of the steps of an explanation; see keeper
 	without Relaxation                 // see keeper
 	auditor Auditor
@@ -419,7 +418,6 @@ type scratch struct {
 	freed                    []int64 // by node and type, see eachRule
 	drawn                    []int64 // by row of budgets, see survey.draw
 	near                     []nearNode
-	promises                 []promise
 	gate                     trigger.Case // see asks
 }
 
@@ -445,9 +443,6 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	d.predicate.d, d.giving.d = d, d
 	d.question.pose(c, ask, &d.member, now)
 	d.nodes, d.filter.open = c.order, c.open
-	if p.among != nil {
-		d.nodes = p.among
-	}
 	if d.required() {
 		d.nodes, d.filter.open = d.single[:0], nil
 		if n, ok := c.nodeIDs[ask.RequiredNode]; ok && !c.nodes[n].closed() {
