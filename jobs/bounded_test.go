@@ -4,6 +4,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -78,9 +79,34 @@ func TestStop_EndsAJob(t *testing.T) {
 			}
 			return
 		}
+		if asked >= last && d.Outcome == victims.Preempts {
+			require.Equal(t, victims.NoProof, d.Plan.Proof)
+		}
 		a := victims.Auditor{Cluster: x.cluster, Options: x.planner.Options}
 		require.Empty(t, a.Audit(nil, &d, workload.Now))
 	})
+}
+
+// With the last question all was looked at: the plan is the same, and yet unproven.
+func TestStop_AtTheEnd(t *testing.T) {
+	text := "queue a\nqueue b g=100\njob b 9,9,5\n"
+	for n := range 3 {
+		text += fmt.Sprintf("node n%d 10\n", n)
+		for i := range 10 {
+			text += fmt.Sprintf("task t%d-%d a n%d 1\n", n, i, n)
+		}
+	}
+	w := build(t, text)
+	asked, last := 0, math.MaxInt
+	p := jobs.Planner{Cluster: w.cluster, Options: victims.Options{Stop: func() bool { asked++; return asked >= last }}}
+	var full, d victims.Decision
+	require.NoError(t, p.Decide(&full, &w.job, noon))
+	require.Equal(t, victims.ProofCost, full.Plan.Proof)
+	asked, last = 0, asked
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.Equal(t, full.Plan.Steps, d.Plan.Steps)
+	require.Equal(t, full.Plan.Victims, d.Plan.Victims)
+	require.Equal(t, victims.NoProof, d.Plan.Proof)
 }
 
 // A refused job costs little more than its refused ask: if no node is large enough, and if

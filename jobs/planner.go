@@ -439,6 +439,9 @@ func (d *decision) planned(dst *victims.Decision) {
 	p.Version = d.c.Version()
 	p.Places = d.placements(p.Places, best.at)
 	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps(), best.proof
+	if d.effort.Stopped {
+		p.Proof = victims.NoProof
+	}
 	p.Cost.NodePenalty = best.rank.int64()
 	// What each host lacks depends on who is placed there, and says what a
 	// victim is for.

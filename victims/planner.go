@@ -491,6 +491,8 @@ func (t *trial) pay(work int64) { t.meter.Pay(work) }
 // proof returns what is shown of the best plan.
 func (d *decision) proof() Proof {
 	switch {
+	case d.trial.meter.Stopped:
+		return NoProof
 	case d.search.Shown:
 		return ProofCost
 	case d.search.Levels || d.trial.lesser:

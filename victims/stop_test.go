@@ -83,6 +83,25 @@ func TestStop_LeavesRefusalsUnproven(t *testing.T) {
 	require.Equal(t, victims.ProofCost, d.Plan.Proof)
 }
 
+// The last question may come when all nodes were looked at, and it is tried to give members of a
+// gang back: the plan is the same, and yet unproven.
+func TestStop_AtTheEnd(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 10)
+	for i := range 10 {
+		f.task(fmt.Sprint("t", i), "a", "n1", 1, func(t *victims.Task) { t.Job = "gang" })
+	}
+	require.NoError(t, f.c.SetMinMembers("gang", 10))
+	ask := f.ask("x", "b", 10)
+	asked, calls := 0, 0
+	full := f.decide(&victims.Planner{Options: victims.Options{Stop: stopAt(math.MaxInt32, &asked)}}, ask)
+	require.Equal(t, victims.ProofCost, full.Plan.Proof)
+	last := f.decide(&victims.Planner{Options: victims.Options{Stop: stopAt(asked, &calls)}}, ask)
+	require.Equal(t, full.Plan.Steps, last.Plan.Steps)
+	require.Equal(t, full.Plan.Victims, last.Plan.Victims)
+	require.Equal(t, victims.NoProof, last.Plan.Proof)
+}
+
 // stopIsHonest ends a decision anywhere. What it says is lawful, and not proven.
 func stopIsHonest(t *rapid.T) {
 	w := drawAuditWorld(t)
