@@ -50,11 +50,13 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 	}
 	want := oracle.JobBreaks(c, places, stops)
 	var got []oracle.Law
+	refused := false // by a quota, so that no victim helps
 	for _, v := range h.auditorOfCase().Audit(nil, asDecision(plan), c.Options.Now) {
 		switch v.Law {
 		case finding.LawTrigger, finding.LawFormula, finding.LawMayPreempt, finding.LawDelay, finding.LawInterval, finding.LawMax, finding.LawMember,
 			finding.LawOptedOut:
 			// Which the oracle does not ask.
+			refused = refused || v.Law == finding.LawFormula
 		default:
 			got = append(got, cmp.Or(lawOf[v.Law], oracle.Law(v.Law)))
 		}
@@ -80,6 +82,9 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 	}
 	if len(want) == 0 && !stops4 {
 		told["lawful"]++
+		if refused {
+			got = slices.DeleteFunc(got, func(law oracle.Law) bool { return law == oracle.Law(finding.LawHelpful) })
+		}
 		if len(got) > 0 {
 			t.Fatalf("stop %v for %v: the oracle finds it lawful, and the audit says %v\n%v", stops, places, got, c)
 		}
