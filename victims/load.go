@@ -161,10 +161,7 @@ func (x *loader) loadNode(l *nodeLine) error {
 	if _, twice := c.nodeIDs[l.Name]; twice || l.Name == "" {
 		return x.Errorf("node %q: %w", l.Name, ErrDuplicate)
 	}
-	n := Node{
-		Name: l.Name, Capacity: l.Capacity, Unschedulable: l.Unschedulable, ReservedFor: l.ReservedFor,
-		Penalty: l.Penalty, Domains: l.Domains, Tag: l.Tag,
-	}
+	n := Node(l.savedNode)
 	err := c.checkCapacity(&n, nil)
 	if err == nil {
 		err = c.checkSize(l.Unknown)
@@ -201,38 +198,39 @@ func (x *loader) loadTask(l *taskLine) error {
 		return x.Errorf("task %q: %w: %w", l.Key, err, invalid.Range)
 	}
 	c := x.c
-	leaf, isLeaf := x.queues[l.Queue]
-	node, isNode := c.nodeIDs[l.Node]
+	t, isLeaf, isNode := Task(l.savedTask), false, false
+	t.Queue, isLeaf = x.queues[l.Leaf]
+	t.Node, isNode = c.nodeIDs[l.NodeName]
+	t.NodeName, t.State = "", Running // checked as a task: a node may have been closed after a grant on it was given
+	state := State(l.Is)
 	switch _, twice := c.keys.find(c.tasks, c.keys.hash(l.Key), l.Key); {
 	case twice:
 		return x.Errorf("task %q: %w", l.Key, ErrDuplicate)
 	case !isLeaf:
-		return x.Errorf("task %q: queue %q: %w", l.Key, l.Queue, ErrUnknown)
+		return x.Errorf("task %q: queue %q: %w", l.Key, l.Leaf, ErrUnknown)
 	case !isNode:
-		return x.Errorf("task %q: node %q: %w", l.Key, l.Node, ErrUnknown)
-	case State(l.State) == Granted && !(l.Scheduled.IsZero() && l.Checkpoint.IsZero()):
-		return x.Errorf("task %q: state %v, and it was scheduled or saved: %w", l.Key, State(l.State), ErrState)
+		return x.Errorf("task %q: node %q: %w", l.Key, l.NodeName, ErrUnknown)
+	case state == Granted && !(l.Scheduled.IsZero() && l.Checkpoint.IsZero()):
+		return x.Errorf("task %q: state %v, and it was scheduled or saved: %w", l.Key, state, ErrState)
 	}
-	if _, _, err := stamp(l.Told, 0); err != nil || !l.Told.IsZero() && State(l.State) != Marked {
-		return x.Errorf("task %q: state %v, told at %v: %w", l.Key, State(l.State), l.Told, ErrState)
+	if _, _, err := stamp(l.Told, 0); err != nil || !l.Told.IsZero() && state != Marked {
+		return x.Errorf("task %q: state %v, told at %v: %w", l.Key, state, l.Told, ErrState)
 	}
 	for _, name := range l.Budgets { // also one that nobody set has a line
 		if _, known := c.findBudget(name); !known {
 			return x.Errorf("task %q: budget %q: %w", l.Key, name, ErrUnknown)
 		}
 	}
-	// Checked as a task: a node may have been closed after a grant on it was given.
-	t := l.task(leaf, node)
 	r, err := c.parse(&t, nil)
 	if err != nil {
 		return x.Errorf("%w", err)
 	}
-	r.state = State(l.State)
+	r.state = state
 	for len(c.tasks) < int(l.Row) {
 		c.newRow()
 	}
 	id := c.newRow()
-	r.inNode = c.enlist(node, id)
+	r.inNode = c.enlist(t.Node, id)
 	c.setRow(id, &t, &r)
 	c.told.set(int(id), cap(c.tasks), toldAt(l.Told))
 	c.count(id, +1)

@@ -40,13 +40,18 @@ type budgetLine struct {
 }
 
 type nodeLine struct {
-	Row           NodeID           `json:"row"`
+	Row NodeID `json:"row"`
+	savedNode
+	Order   uint64           `json:"order,omitzero"`
+	Unknown resources.Vector `json:"unknown,omitempty"`
+	Absent  bool             `json:"absent,omitzero"`
+	Blind   bool             `json:"blind,omitzero"`
+}
+
+// A savedNode is a [Node], with the words of a text.
+type savedNode struct {
 	Name          string           `json:"name"`
-	Order         uint64           `json:"order,omitzero"`
 	Capacity      resources.Vector `json:"capacity"`
-	Unknown       resources.Vector `json:"unknown,omitempty"`
-	Absent        bool             `json:"absent,omitzero"`
-	Blind         bool             `json:"blind,omitzero"`
 	Unschedulable bool             `json:"unschedulable,omitzero"`
 	ReservedFor   string           `json:"reservedFor,omitzero"`
 	Penalty       int64            `json:"penalty,omitzero"`
@@ -55,41 +60,40 @@ type nodeLine struct {
 }
 
 type taskLine struct {
-	Row            TaskID           `json:"row"`
+	Row TaskID `json:"row"`
+	savedTask
+	Leaf string     `json:"queue"`
+	Is   savedState `json:"state,omitzero"`
+	Told time.Time  `json:"told,omitzero"` // when it was marked
+}
+
+// A savedTask is a [Task], with the words of a text. What has none is told by the line, or is not saved.
+type savedTask struct {
 	Key            string           `json:"key"`
 	Name           string           `json:"name,omitzero"`
 	Tag            uint64           `json:"tag,omitzero"`
 	Application    string           `json:"application,omitzero"`
-	Queue          string           `json:"queue"`
-	Node           string           `json:"node"`
+	Queue          queue.ID         `json:"-"`
+	Node           NodeID           `json:"-"`
+	NodeName       string           `json:"node"`
 	Size           resources.Vector `json:"size"`
 	Priority       int32            `json:"priority,omitzero"`
 	Created        time.Time        `json:"created,omitzero"`
 	Scheduled      time.Time        `json:"scheduled,omitzero"`
 	Checkpoint     time.Time        `json:"checkpoint,omitzero"`
-	State          savedState       `json:"state,omitzero"`
-	Told           time.Time        `json:"told,omitzero"` // when it was marked
-	Refused        time.Time        `json:"refused,omitzero"`
+	State          State            `json:"-"`
+	SparedUntil    time.Time        `json:"refused,omitzero"`
 	Originator     bool             `json:"originator,omitzero"`
 	OptedOut       bool             `json:"optedOut,omitzero"`
 	RequiredNode   bool             `json:"requiredNode,omitzero"`
+	Movable        bool             `json:"movable,omitzero"`
+	Class          int              `json:"class,omitzero"`
+	MovesTo        string           `json:"-"`
 	Job            string           `json:"job,omitzero"`
 	NonPreemptible bool             `json:"nonPreemptible,omitzero"`
 	Cost           int64            `json:"cost,omitzero"`
 	Preemptions    int              `json:"preemptions,omitzero"`
 	Budgets        []string         `json:"budgets,omitempty"`
-	Movable        bool             `json:"movable,omitzero"`
-	Class          int              `json:"class,omitzero"`
-}
-
-// task returns the task of a line, in a leaf and on a node.
-func (l *taskLine) task(leaf queue.ID, node NodeID) Task {
-	return Task{
-		Key: l.Key, Name: l.Name, Tag: l.Tag, Application: l.Application, Queue: leaf, Node: node, Size: l.Size,
-		Priority: l.Priority, Created: l.Created, Scheduled: l.Scheduled, Checkpoint: l.Checkpoint,
-		Originator: l.Originator, OptedOut: l.OptedOut, RequiredNode: l.RequiredNode,
-		SparedUntil: l.Refused, Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Preemptions: l.Preemptions, Budgets: l.Budgets, Movable: l.Movable, Class: l.Class,
-	}
 }
 
 // A savedState is a state, written as its word.
@@ -187,11 +191,7 @@ func (x *index) saveNodes(w *saved.Writer) {
 		}
 		w.Check("node", n.name, n.reservedFor)
 		w.Check("domain", n.domains...)
-		w.Line("node", nodeLine{
-			Row: NodeID(i), Name: n.name, Order: n.seq, Capacity: x.row(x.capacity, NodeID(i)), Unknown: n.unknown,
-			Absent: n.absent, Blind: n.blind, Unschedulable: n.unschedulable, ReservedFor: n.reservedFor,
-			Penalty: n.rank, Domains: n.domains, Tag: n.tag,
-		})
+		w.Line("node", nodeLine{NodeID(i), savedNode(x.NodeView(NodeID(i))), n.seq, n.unknown, n.absent, n.blind})
 	}
 }
 
@@ -199,13 +199,8 @@ func (x *index) saveTasks(w *saved.Writer) {
 	for id := range x.Tasks() {
 		t := x.TaskView(id)
 		w.Check("task", t.Key, t.Name, t.Application, t.Job)
-		w.Line("task", taskLine{
-			Row: id, Key: t.Key, Name: t.Name, Tag: t.Tag, Application: t.Application,
-			Queue: x.tree.Path(t.Queue), Node: x.nodes[t.Node].name, Size: t.Size, Priority: t.Priority,
-			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: savedState(t.State), Told: x.toldOf(id), Refused: t.SparedUntil,
-			Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
-			Job: t.Job, NonPreemptible: t.NonPreemptible, Cost: t.Cost, Preemptions: t.Preemptions, Budgets: t.Budgets, Movable: t.Movable, Class: t.Class,
-		})
+		t.NodeName = x.nodes[t.Node].name
+		w.Line("task", taskLine{id, savedTask(t), x.tree.Path(t.Queue), savedState(t.State), x.toldOf(id)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.jobs.ids)) {
 		if n := x.jobs.ids[name]; x.minimumOf(n) > 0 {
