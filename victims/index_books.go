@@ -287,7 +287,6 @@ type budgetRow struct {
 	left int64
 	uses int32 // by so many tasks and grants
 	hard bool
-	live bool
 	// Nobody has set it: it is there as long as tasks name it.
 	unset bool
 }
@@ -369,7 +368,7 @@ func (x *budgetBook) addBudget(name string) int32 {
 		row = int32(len(x.budgets))
 		x.budgets = append(x.budgets, budgetRow{})
 	}
-	x.budgets[row] = budgetRow{name: name, live: true}
+	x.budgets[row] = budgetRow{name: name}
 	x.budgetOrder = slices.Insert(x.budgetOrder, at, row)
 	return row
 }

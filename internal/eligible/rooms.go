@@ -31,9 +31,8 @@ type Rooms struct {
 	Bounds []units.Bound
 
 	tree    *queue.Tree
-	leaf    queue.ID // that the amounts arrive in
-	rowOf   []int32  // by queue: its row of Bounds, or -1
-	chains  []int32  // the bounds of each leaf that was asked for
+	rowOf   []int32 // by queue: its row of Bounds, or -1
+	chains  []int32 // the bounds of each leaf that was asked for
 	amounts []int64
 	unbound resources.Vector // MaxInt64 of each type
 }
@@ -43,7 +42,7 @@ type Rooms struct {
 // its surplus, and on the path of the leaf to as much more as arrives. Own changes that
 // on the path. The cost is linear in queues·types.
 func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
-	r.Clear(tree, leaf)
+	r.Clear(tree)
 	for q := range queue.ID(tree.Len()) {
 		g := tree.Guaranteed(q)
 		if g.Defined == 0 {
@@ -59,8 +58,8 @@ func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector
 }
 
 // Clear sets the rooms to those of a tree that guarantees nothing.
-func (r *Rooms) Clear(tree *queue.Tree, leaf queue.ID) {
-	r.tree, r.leaf, r.Bounds, r.chains, r.amounts = tree, leaf, r.Bounds[:0], r.chains[:0], r.amounts[:0]
+func (r *Rooms) Clear(tree *queue.Tree) {
+	r.tree, r.Bounds, r.chains, r.amounts = tree, r.Bounds[:0], r.chains[:0], r.amounts[:0]
 	r.rowOf = slices.Grow(r.rowOf[:0], tree.Len())[:tree.Len()]
 	for q := range r.rowOf {
 		r.rowOf[q] = -1

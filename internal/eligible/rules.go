@@ -107,7 +107,7 @@ func (r *Rules) Reset(taker *Taker) (reach bool) {
 func (r *Rules) resetRooms() {
 	x := &r.taker
 	if x.OnNode {
-		r.Rooms.Clear(x.Tree, x.Leaf) // queues protect nobody
+		r.Rooms.Clear(x.Tree) // queues protect nobody
 		return
 	}
 	r.Rooms.Reset(x.Tree, x.Leaf, x.Arriving)

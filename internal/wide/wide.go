@@ -67,11 +67,6 @@ func (u Uint128) Len() int {
 	return bits.Len64(u.Lo)
 }
 
-// Lsh returns u shifted to the left, without the bits that fall out.
-func (u Uint128) Lsh(n uint) Uint128 {
-	return Uint128{u.Hi<<n | u.Lo>>(64-n) | u.Lo<<(n-64), u.Lo << n}
-}
-
 // Rsh returns u shifted to the right.
 func (u Uint128) Rsh(n uint) Uint128 {
 	return Uint128{u.Hi >> n, u.Lo>>n | u.Hi<<(64-n) | u.Hi>>(n-64)}
