@@ -169,12 +169,7 @@ func afterMoves(c *Cluster, moves []Move) (*Cluster, error) {
 }
 
 // faultOf reports a law that a move breaks, if it does.
-func (x *court) faultOf(broken bool, m *Move, v Violation) {
-	if broken {
-		v.Victim = m.Key
-		x.fault(v)
-	}
-}
+func (x *court) faultOf(broken bool, m *Move, v Violation) { x.faultBy(broken, m.Key, v) }
 
 // judgeMovers holds all laws of moves against a charge.
 func (x *court) judgeMovers() {
@@ -493,13 +488,6 @@ func (x *court) fitsNow() bool {
 
 // What is of gangs alone: who its members are, whose turn it is, and which domain they share.
 
-func (x *court) memberKey(i int) string {
-	if len(x.Ask.Members) == 0 {
-		return x.Ask.Key
-	}
-	return x.Ask.Members[i].Key
-}
-
 // named reports names that are none, or not different.
 func (x *court) named() {
 	if x.Ask.Key == "" {
@@ -520,7 +508,7 @@ func (x *court) named() {
 
 // standing says which task or grant a member is, if it is one, and whether that is leaving.
 func (x *court) standing(i int) (id TaskID, leaving, known bool) {
-	key := x.memberKey(i)
+	key := x.Ask.Member(i).Key
 	if id, known = x.c.Lookup(key); !known {
 		id, known = x.c.LookupGrant(key)
 	}
@@ -553,7 +541,7 @@ func (x *court) minimum() {
 		if taken {
 			v := Violation{Law: finding.LawPlaced}
 			if x.has(at.Member) {
-				v.member = x.memberKey(at.Member)
+				v.member = x.Ask.Member(at.Member).Key
 			}
 			x.fault(v)
 			return

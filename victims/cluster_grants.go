@@ -571,22 +571,17 @@ func (c *Cluster) addDemand(dst []resources.Vector, ask *Ask) error {
 	if err := c.checkLeaf(ask.Queue); err != nil {
 		return err
 	}
-	members := max(1, len(ask.Members))
-	for i := range members {
-		key, size := ask.Key, ask.Size
-		if len(ask.Members) > 0 {
-			m := ask.Member(i)
-			key, size = m.Key, m.Size
-		}
-		_, granted := c.LookupGrant(key)
-		if id, ok := c.Lookup(key); granted || ok && !c.tasks[id].state.leaving() {
+	for i := range max(1, len(ask.Members)) {
+		m := ask.Member(i)
+		_, granted := c.LookupGrant(m.Key)
+		if id, ok := c.Lookup(m.Key); granted || ok && !c.tasks[id].state.leaving() {
 			continue
 		}
-		if err := c.checkSize(size); err != nil {
+		if err := c.checkSize(m.Size); err != nil {
 			return err
 		}
 		sum := dst[ask.Queue]
-		for t, v := range size[:min(len(size), len(sum))] {
+		for t, v := range m.Size[:min(len(m.Size), len(sum))] {
 			if v > math.MaxInt64-sum[t] {
 				return fmt.Errorf("%s %d beside %d: %w", c.Schema().Name(t), v, sum[t], invalid.Range)
 			}

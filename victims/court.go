@@ -132,6 +132,14 @@ func (x *court) fault(v Violation) {
 	}
 }
 
+// faultBy reports a law that a task breaks, if it does.
+func (x *court) faultBy(broken bool, key string, v Violation) {
+	if broken {
+		v.Victim = key
+		x.fault(v)
+	}
+}
+
 // ofQueue returns a violation by amounts of a queue.
 func (x *court) ofQueue(law string, q queue.ID, i int, have, want int64) Violation {
 	return Violation{Law: law, Queue: x.tree.Path(q), Type: x.tree.Schema().Name(i), Have: have, Want: want}
@@ -502,8 +510,7 @@ func (x *court) surveyAdmission() {
 	x.fixed, x.short = rows.Zeros(x.fixed, n), rows.Zeros(x.short, n)
 	for id := range x.c.Tasks() {
 		r := &x.c.tasks[id]
-		leaves := r.state == Releasing || r.state == Marked
-		if !r.flags.has(flagNonPreemptible) || slices.Contains(x.grants, id) || leaves && len(x.grants) == 0 {
+		if !r.flags.has(flagNonPreemptible) || slices.Contains(x.grants, id) || r.state.leaving() && len(x.grants) == 0 {
 			continue
 		}
 		for q := range x.tree.Ancestors(r.leaf) {

@@ -173,12 +173,7 @@ func (x *court) judgeOne(id TaskID, key string) bool {
 // judge is what keeps a task from being a victim, or a mover, whatever the others are.
 func (x *court) judge(id TaskID) {
 	r := &x.c.tasks[id]
-	fault := func(broken bool, v Violation) {
-		if broken {
-			v.Victim = r.key
-			x.fault(v)
-		}
-	}
+	fault := func(broken bool, v Violation) { x.faultBy(broken, r.key, v) }
 	plain := func(law string) Violation { return Violation{Law: law} }
 	w, helped, brought := r.leaf, x.helped(id), x.brought(r) // by its job, so that it need not help itself
 	fault(r.state != Running, plain(finding.LawLeaving))

@@ -89,11 +89,7 @@ func (d *decision) findNodes(e *Explanation) {
 
 // conclude sets the verdict of a node on which a search has just been made.
 func (d *decision) conclude(e *Explanation, f *NodeFinding, look nodeLook) {
-	f.Verdict = d.verdict(e, f, look)
-	if f.Verdict == verdictNoLegalSet && look.blocked {
-		f.Verdict = verdictBlocked
-	}
-	switch f.Verdict {
+	switch f.Verdict = d.verdict(e, f, look); f.Verdict {
 	case verdictChosen:
 		f.Cost = e.Decision.Plan.Cost
 	case verdictCostlier, verdictWithheld, verdictRefused:
@@ -215,6 +211,8 @@ func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) string
 		return d.outdone(&e.Decision)
 	case !d.search.Shown:
 		return verdictUnproven
+	case look.blocked:
+		return verdictBlocked
 	}
 	return verdictNoLegalSet
 }

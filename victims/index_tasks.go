@@ -452,12 +452,8 @@ func newMove(from, to *queue.Tree) (*move, error) {
 		}
 		m.types = append(m.types, i)
 	}
-	at := make(map[string]queue.ID)
-	for q := range queue.ID(to.Len()) {
-		at[to.Path(q)] = q
-	}
 	for q := range queue.ID(from.Len()) {
-		if there, ok := at[from.Path(q)]; ok {
+		if there, ok := to.Lookup(from.Path(q)); ok {
 			m.queues[q] = there
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/saved"
 	"github.com/go-preempt/preempt/internal/trees"
-	"github.com/go-preempt/preempt/queue"
 )
 
 // Load reads what [Cluster.Save] has written since version 0.1.0. The cluster answers as the saved one, IDs
@@ -37,7 +36,6 @@ type loader struct {
 	*saved.Reader
 	c       *Cluster
 	version int // of the text
-	queues  map[string]queue.ID
 	head    clusterLine
 	nodes   saved.Rows[NodeID]
 	tasks   saved.Rows[TaskID]
@@ -123,10 +121,6 @@ func (x *loader) loadHead(start int) error {
 		x.c.version.line = new(line)
 	}
 	x.c.nodeSeq, x.c.granting = h.Nodes, h.Grants
-	x.queues = make(map[string]queue.ID, tree.Len())
-	for q := range queue.ID(tree.Len()) {
-		x.queues[tree.Path(q)] = q
-	}
 	if x.version == 1 { // rows of nodes began with 0
 		for i := range h.FreeNodes {
 			h.FreeNodes[i]++
@@ -199,7 +193,7 @@ func (x *loader) loadTask(l *taskLine) error {
 	}
 	c := x.c
 	t, isLeaf, isNode := Task(l.savedTask), false, false
-	t.Queue, isLeaf = x.queues[l.Leaf]
+	t.Queue, isLeaf = c.tree.Lookup(l.Leaf)
 	t.Node, isNode = c.nodeIDs[l.NodeName]
 	t.NodeName, t.State = "", Running // checked as a task: a node may have been closed after a grant on it was given
 	state := State(l.Is)
@@ -269,7 +263,7 @@ func (x *loader) loadSpread(l *spreadLine) error {
 func (x *loader) loadOrder(l *orderLine) error {
 	c := x.c
 	node, isNode := c.nodeIDs[l.Node]
-	leaf, isQueue := x.queues[l.Queue]
+	leaf, isQueue := c.tree.Lookup(l.Queue)
 	job, isJob := c.jobs.lookup(l.Job)
 	var list []TaskID
 	var place func(r *taskRow, id TaskID, at int32)
