@@ -301,13 +301,14 @@ type gang struct {
 	surplus int64         // how many of them may go one by one
 	rule    rulebook.Rule // the first rule that keeps it from going whole; 0 if it can go
 	bound   int32         // the row of Rooms.Bounds that counts the surplus, or -1
+	met     uint64        // problem.turn when a member was seen last
 }
 
 // gangs are the gangs that a decision has met, each looked at once.
 type gangs struct {
 	d       *decision
 	glances []jobGlance // by number of the job
-	epoch   uint32      // of what was seen of them
+	epoch   uint64      // of what was seen of them
 	rows    []gang
 	fresh   []int32 // scratch: jobs that are met
 }
@@ -315,7 +316,7 @@ type gangs struct {
 // A jobGlance is what bounds know of a job. Most gangs of a cluster are never looked
 // at more closely.
 type jobGlance struct {
-	epoch   uint32 // when it was seen
+	epoch   uint64 // when it was seen
 	row     int32  // of gangs.rows, and one; 0 if it was not met
 	minimum int32  // 0 if it needs no number of members
 	running int32  // members that run and are not leaving
@@ -333,10 +334,7 @@ func (g *gangs) reset(d *decision) {
 	if n := len(d.c.members); d.c.gangs > 0 && n > len(g.glances) {
 		g.glances = append(g.glances, make([]jobGlance, n-len(g.glances))...)
 	}
-	if g.epoch++; g.epoch == 0 { // it has gone round
-		clear(g.glances)
-		g.epoch = 1
-	}
+	g.epoch++
 	g.rows = g.rows[:0]
 	d.problem.limits.reset(d.laws)
 }

@@ -281,17 +281,15 @@ func (d *decision) addPool(p *least.Problem, n NodeID, only []TaskID) {
 		x.units = rows.Next(x.units)
 		u := &x.units[len(x.units)-1]
 		u.clear(r.key.row)
-		from := len(m.ids)
 		for k, id := range r.ids {
 			if d.c.tasks[id].node != n && (only == nil || slices.Contains(only, id)) {
-				m.ids, m.times = append(m.ids, id), append(m.times, r.times[k])
+				u.add(id, r.times[k])
 			}
 		}
-		if len(m.ids) == from {
+		if len(u.ids) == 0 {
 			x.units = x.units[:len(x.units)-1]
 			continue
 		}
-		u.ids, u.times = m.ids[from:len(m.ids):len(m.ids)], m.times[from:len(m.ids):len(m.ids)]
 		row := r.row
 		row.Times, row.Count, row.Gives = u.times, int64(len(u.ids)), m.zeros(len(p.Need))
 		d.give(row.Gives, row.Size, false, r.key.row.level)
@@ -302,7 +300,7 @@ func (d *decision) addPool(p *least.Problem, n NodeID, only []TaskID) {
 		s = d.siteOf(n)
 	}
 	for _, g := range pl.gangs {
-		if len(x.metAt) <= int(g) || x.metAt[g] != x.turn { // those that were met are there
+		if d.gangs.rows[g].met != x.turn { // those that were met are there
 			d.addGang(p, &s, g)
 		}
 	}

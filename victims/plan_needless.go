@@ -114,7 +114,7 @@ func (g *giving) state() {
 			d.addGang(p, &g.s, gang)
 		}
 	}
-	d.settleRows(p, 0)
+	d.settleRows(p)
 	g.listUnits()
 	g.sortUnits()
 }

@@ -34,8 +34,7 @@ type problem struct {
 	rough  memory
 	check  memory
 	met    []int32 // the gangs of which members were seen
-	metAt  []uint32
-	turn   uint32
+	turn   uint64  // how often those were forgotten; see gang.met
 	wholes []whole
 	stamp  int32
 	picked []int32
@@ -50,12 +49,8 @@ type headDim struct {
 
 // A unitRow says who the units of a row are: tasks, or gangs as a whole.
 type unitRow struct {
-	ids   []TaskID // in memory of their own, or of the problem
-	times []int64
-	own   struct {
-		ids   []TaskID
-		times []int64
-	}
+	ids   []TaskID
+	times []int64 // when the work of each began
 	gangs []int32
 	works []resources.Wide // of gangs
 	key   rowKey
@@ -63,13 +58,12 @@ type unitRow struct {
 
 // add adds a task.
 func (u *unitRow) add(id TaskID, begun int64) {
-	u.own.ids, u.own.times = append(u.own.ids[:len(u.ids)], id), append(u.own.times[:len(u.ids)], begun)
-	u.ids, u.times = u.own.ids, u.own.times
+	u.ids, u.times = append(u.ids, id), append(u.times, begun)
 }
 
 // clear makes it one without units.
 func (u *unitRow) clear(key rowKey) {
-	u.ids, u.times, u.gangs, u.works, u.key = u.own.ids[:0], u.own.times[:0], u.gangs[:0], u.works[:0], key
+	u.ids, u.times, u.gangs, u.works, u.key = u.ids[:0], u.times[:0], u.gangs[:0], u.works[:0], key
 }
 
 // A rowKey tells the rows of a lane apart.
@@ -85,11 +79,10 @@ type memory struct {
 	takes   []least.Take
 	uses    []least.Use
 	ids     []TaskID
-	times   []int64
 }
 
 func (m *memory) reset() {
-	m.amounts, m.takes, m.uses, m.ids, m.times = m.amounts[:0], m.takes[:0], m.uses[:0], m.ids[:0], m.times[:0]
+	m.amounts, m.takes, m.uses, m.ids = m.amounts[:0], m.takes[:0], m.uses[:0], m.ids[:0]
 }
 
 // zeros returns n zeros.
@@ -210,13 +203,7 @@ func (x *problem) begin(p *least.Problem) {
 }
 
 // meetNone forgets the gangs that were met.
-func (x *problem) meetNone() {
-	if x.turn++; x.turn == 0 { // it has gone round
-		clear(x.metAt)
-		x.turn = 1
-	}
-	x.met = x.met[:0]
-}
+func (x *problem) meetNone() { x.met, x.turn = x.met[:0], x.turn+1 }
 
 // Elsewhere reports whether tasks on other nodes may be victims: they make headroom.
 func (d *decision) Elsewhere() bool { return d.needs.open() && !d.nearby() }

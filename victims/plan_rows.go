@@ -38,7 +38,7 @@ func (d *decision) stateTasks(p *least.Problem, s *site, lanes []int32) {
 		tasks++
 	}
 	d.trial.pay(gatherWork / 4 * int64(tasks))
-	d.settleRows(p, 0)
+	d.settleRows(p)
 	for _, g := range d.problem.met {
 		d.addGang(p, s, g)
 	}
@@ -57,7 +57,7 @@ func (d *decision) stateLane(p *least.Problem, s *site, ids []TaskID) {
 		if d.c.tasks[id].state != Running {
 			continue
 		}
-		d.problem.meet(d.gangs.of(id))
+		d.meet(d.gangs.of(id))
 		if d.candidate(id, s) {
 			free := even && resources.Fits(all, d.eligible.Leaves[d.c.tasks[id].leaf].Room)
 			d.addTask(p, s, id, first, free)
@@ -66,15 +66,10 @@ func (d *decision) stateLane(p *least.Problem, s *site, ids []TaskID) {
 }
 
 // meet takes note of a gang. A list of thousands is not looked through for each member.
-func (x *problem) meet(g int32) {
-	if g < 0 {
-		return
-	}
-	if n := int(g) + 1 - len(x.metAt); n > 0 {
-		x.metAt = rows.More(x.metAt, n)
-	}
-	if x.metAt[g] != x.turn {
-		x.met, x.metAt[g] = append(x.met, g), x.turn
+func (d *decision) meet(g int32) {
+	x := &d.problem
+	if g >= 0 && d.gangs.rows[g].met != x.turn {
+		x.met, d.gangs.rows[g].met = append(x.met, g), x.turn
 	}
 }
 
@@ -188,8 +183,8 @@ func (d *decision) usesOf(m *memory, id TaskID, from int) {
 // settleRows puts the units of rows in the order in which they go. In a lane those come first
 // that lose the least work; those without work to lose go by key, and all do if work does not
 // count.
-func (d *decision) settleRows(p *least.Problem, from int) {
-	for i := from; i < len(p.Rows); i++ {
+func (d *decision) settleRows(p *least.Problem) {
+	for i := range p.Rows {
 		r, u := &p.Rows[i], &d.problem.units[i]
 		if len(u.ids) > 1 && !(d.order.byWork && r.Weight > 0 && d.search.Since(u.times[0]) > 0) {
 			slices.SortFunc(u.ids, func(a, b TaskID) int {

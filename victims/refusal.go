@@ -379,19 +379,19 @@ func (s *survey) lackHeadroom(at *site) {
 // lessNear takes off a sum what may go below a queue: the candidates on a node, and all
 // members of jobs that may go whole for one there.
 func (s *survey) lessNear(sum resources.Vector, q queue.ID, at *site) resources.Vector {
-	d, u := s.d, &s.d.problem
-	u.meetNone()
+	d := s.d
+	d.problem.meetNone()
 	for _, id := range d.c.nodes[at.node].tasks {
 		if d.c.tasks[id].state != Running {
 			continue
 		}
 		if g := d.gangs.of(id); g >= 0 && d.gangHelps(g, at) {
-			u.meet(g)
+			d.meet(g)
 		} else if d.candidate(id, at) && d.tree.Contains(q, d.c.tasks[id].leaf) {
 			sum = resources.Sub(sum, sum, d.c.size(id))
 		}
 	}
-	for _, g := range u.met {
+	for _, g := range d.problem.met {
 		for _, id := range d.gangs.rows[g].members {
 			if d.tree.Contains(q, d.c.tasks[id].leaf) {
 				sum = resources.Sub(sum, sum, d.c.size(id))
