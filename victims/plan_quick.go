@@ -60,8 +60,7 @@ func (d *decision) beaten(n NodeID, sums digestRow) bool {
 		return true // law 6
 	}
 	plain := d.order.Sequence == nil // what comes first is that victims are plain and of the least priority
-	for i := range d.best.rungs {
-		r := &d.best.rungs[i]
+	for _, r := range d.best.rungs {
 		if r.what >= rulebook.LevelWork && d.search.Lesser {
 			return true
 		}
@@ -184,7 +183,9 @@ func (d *decision) fewest(n NodeID, sums digestRow, from int64) (count int64) {
 			if largest[t] == 0 {
 				return noLimit
 			}
-			count = (lack-1)/largest[t] + 1
+			if count++; !reaches(count, largest[t], lack) { // mostly one more is enough, and to divide is dear
+				count = (lack-1)/largest[t] + 1
+			}
 		}
 	}
 	return count
