@@ -250,7 +250,7 @@ func (s *Solver) extend(n, width int, q *question) (work int) {
 				op := &options[o]
 				if (free-op.pack)&g.guard != g.guard {
 					if g.kinds == 1 {
-						break
+						break // options have ever more members
 					}
 					continue
 				}
@@ -285,10 +285,10 @@ func (s *Solver) extend(n, width int, q *question) (work int) {
 }
 
 // insert adds a label to a state, unless another one is as good.
-func (s *Solver) insert(cell, width int, l *label, thrifty bool) {
+func (s *Solver) insert(state, width int, l *label, thrifty bool) {
 	g := &s.programme
-	n := int(g.counts[cell])
-	list := g.layer[cell*width : cell*width+width]
+	n := int(g.counts[state])
+	list := g.layer[state*width : state*width+width]
 	kept := 0
 	for i := range n {
 		c := list[i].price.Compare(l.price)
@@ -303,10 +303,10 @@ func (s *Solver) insert(cell, width int, l *label, thrifty bool) {
 	}
 	if kept < width {
 		list[kept] = *l
-		g.counts[cell] = uint8(kept + 1)
+		g.counts[state] = uint8(kept + 1)
 		return
 	}
-	g.counts[cell] = uint8(kept)
+	g.counts[state] = uint8(kept)
 	// The dearest goes, but for the one that uses the least; or the other way round.
 	worst, spared := -1, -1
 	for i := range list {
