@@ -292,7 +292,6 @@ func (d *decision) byGuarantee(dst *victims.Decision) {
 	if d.mayTakeOwn(dst.Refusal.Reason) {
 		second := &d.second
 		lent.To(second).Clear()
-		second.Plan.Steps = 0 // of a decision before
 		if d.try(second, withOwnLeaf) {
 			if !dst.Refusal.Proven {
 				d.best.proof = victims.NoProof // tasks of other leaves might do after all

@@ -168,9 +168,6 @@ func afterMoves(c *Cluster, moves []Move) (*Cluster, error) {
 	return c, c.applyChange(change{Version: c.Version(), Moves: moves})
 }
 
-// faultOf reports a law that a move breaks, if it does.
-func (x *court) faultOf(broken bool, m *Move, v Violation) { x.faultBy(broken, m.Key, v) }
-
 // judgeMovers holds all laws of moves against a charge.
 func (x *court) judgeMovers() {
 	var known []*Move
@@ -191,9 +188,9 @@ func (x *court) judgeMovers() {
 		keys[x.Wants[i].Key] = true
 	}
 	for _, m := range known {
-		x.faultOf(keys[m.Grant], m, Violation{Law: finding.LawPlaced}) // it is somebody else's
+		x.faultBy(keys[m.Grant], m.Key, Violation{Law: finding.LawPlaced}) // it is somebody else's
 		keys[m.Grant] = true
-		x.faultOf(!x.c.tasks[m.Task].flags.has(flagMovable) || x.Options.Moves == "", m, Violation{Law: finding.LawMovable})
+		x.faultBy(!x.c.tasks[m.Task].flags.has(flagMovable) || x.Options.Moves == "", m.Key, Violation{Law: finding.LawMovable})
 		x.movesTo(m, taken)
 	}
 	x.movesTogether(known)
@@ -202,7 +199,7 @@ func (x *court) judgeMovers() {
 		frees := func(o *Move) bool {
 			return (o == m || x.isGang(job) && x.c.tasks[o.Task].job == job) && x.isFreed(o.From)
 		}
-		x.faultOf(!slices.ContainsFunc(known, frees), m, Violation{Law: finding.LawHelpful})
+		x.faultBy(!slices.ContainsFunc(known, frees), m.Key, Violation{Law: finding.LawHelpful})
 	}
 	for i := range x.wants.All() {
 		if want := x.asked[i]; x.MaxMoved > 0 && moved.At(i)/x.MaxMoved >= want && moved.At(i) > want*x.MaxMoved {
@@ -214,20 +211,20 @@ func (x *court) judgeMovers() {
 // movesTo is whether a task can go where it moves to, beside those that moved there before.
 func (x *court) movesTo(m *Move, taken map[NodeID]resources.Vector) {
 	if m.From != x.c.tasks[m.Task].node || m.To == m.From || !x.isNode(m.To) {
-		x.faultOf(true, m, Violation{Law: finding.LawNode})
+		x.faultBy(true, m.Key, Violation{Law: finding.LawNode})
 		return
 	}
 	n, ask := &x.c.nodes[m.To], m.ask(x.c)
 	q := ask.question(x.c, x.Now)
 	q.Node = m.To
-	x.faultOf(n.unschedulable, m, Violation{Law: finding.LawSchedulable, node: n.name})
-	x.faultOf(n.reservedFor != "", m, Violation{Law: finding.LawReserved, node: n.name})
-	x.faultOf(x.Filter != nil && !x.Filter(q), m, Violation{Law: finding.LawFilter, node: n.name})
-	x.faultOf(x.Blockers != nil && len(x.Blockers(nil, q)) > 0, m, Violation{Law: finding.LawBlocker, node: n.name})
+	x.faultBy(n.unschedulable, m.Key, Violation{Law: finding.LawSchedulable, node: n.name})
+	x.faultBy(n.reservedFor != "", m.Key, Violation{Law: finding.LawReserved, node: n.name})
+	x.faultBy(x.Filter != nil && !x.Filter(q), m.Key, Violation{Law: finding.LawFilter, node: n.name})
+	x.faultBy(x.Blockers != nil && len(x.Blockers(nil, q)) > 0, m.Key, Violation{Law: finding.LawBlocker, node: n.name})
 	free := x.c.ComingFree(nil, m.To)
 	for i, want := range ask.Size {
 		have := free[i] - taken[m.To].At(i)
-		x.faultOf(want > 0 && have < want, m, Violation{Law: finding.LawRoom, node: n.name, Type: x.tree.Schema().Name(i), Have: have, Want: want})
+		x.faultBy(want > 0 && have < want, m.Key, Violation{Law: finding.LawRoom, node: n.name, Type: x.tree.Schema().Name(i), Have: have, Want: want})
 	}
 	taken[m.To] = resources.Add(taken[m.To], taken[m.To], ask.Size)
 }
@@ -251,10 +248,10 @@ func (x *court) movesTogether(known []*Move) {
 				shared = shared[:inCommon(shared, x.c.nodes[x.c.tasks[id].node].domains)]
 			}
 		}
-		x.faultOf(stay, m, Violation{Law: finding.LawGang, job: x.c.jobs.name(job)})
+		x.faultBy(stay, m.Key, Violation{Law: finding.LawGang, job: x.c.jobs.name(job)})
 		freed := func(o *Move) bool { return o.From == m.To && x.isFreed(o.From) }
-		x.faultOf(slices.ContainsFunc(known, freed), m, Violation{Law: finding.LawReserved, node: x.c.nodes[m.To].name}) // for who asks
-		x.faultOf(inCommon(to, first[job]) < len(shared), m, Violation{Law: finding.LawDomain, job: x.c.jobs.name(job)})
+		x.faultBy(slices.ContainsFunc(known, freed), m.Key, Violation{Law: finding.LawReserved, node: x.c.nodes[m.To].name}) // for who asks
+		x.faultBy(inCommon(to, first[job]) < len(shared), m.Key, Violation{Law: finding.LawDomain, job: x.c.jobs.name(job)})
 	}
 }
 

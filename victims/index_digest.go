@@ -221,8 +221,7 @@ func (x *taskTable) compareLanes(a, b TaskID) int {
 
 // areAlike reports whether two tasks of a node are of one lane. Sizes tell most of them apart.
 func (x *taskTable) areAlike(a, b TaskID) bool {
-	s, t := &x.tasks[a], &x.tasks[b]
-	return s.priority == t.priority && slices.Equal(x.size(a), x.size(b)) && s.flags&costFlags == t.flags&costFlags && x.lossOf(a) == x.lossOf(b)
+	return slices.Equal(x.size(a), x.size(b)) && x.compareLanes(a, b) == 0
 }
 
 // sumUp computes the sums and extremes of a node from its lanes.

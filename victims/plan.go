@@ -320,7 +320,7 @@ func (f *filler) Keep(v resources.Vector) resources.Vector             { return 
 func (f *filler) CountLater(by counter, stage uint8)                   { (*Decision)(f).countLater(by, stage) }
 func (f *filler) Second() bool                                         { return f.second }
 func (f *filler) CostText(s *resources.Schema) string                  { return f.Plan.costText(s) }
-func (f *filler) Clear()                                               { f.Refusal.clear() }
+func (f *filler) Clear()                                               { f.Refusal.clear(); f.Plan.Steps = 0 }
 func (f *filler) HelpReason()                                          { f.Refusal.helpReason() }
 func (f *filler) HelpNodes()                                           { f.Refusal.Help.anyNode = true }
 func (f *filler) HelpLess(q queue.ID)                                  { f.Refusal.Help.helpLess(q) }
