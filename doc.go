@@ -12,9 +12,9 @@
 //	fence          which queues an ask may reach, and at which effective priority
 //	toleration     when a victim is exempt, and until when
 //	victims/cover  node-group fitting: the cheapest units, and their group, over your own types
-//	victims        tasks and nodes, the plan for an ask, the audit
+//	victims        tasks and nodes, asks, what a decision says, the audit
 //	quota          enforcing a max that was lowered
-//	jobs           all-or-nothing plans for whole jobs; who moves instead of stopping; what waits
+//	jobs           the planner: for an ask, for several, all or nothing for jobs; what waits
 //
 // jobs/koordinator reads Koordinator's labels, victims/snapshot writes what a planner sees,
 // and victims/preempttest tests your callbacks.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -52,7 +53,7 @@ func Example_fairShares() {
 	check(shares.Divide(configured, demand, resources.Limit{Value: cluster.Capacity(), Defined: 0b11}))
 	check(cluster.SetGuarantees(&shares))
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	for i := range 9 {
 		var d victims.Decision
 		check(planner.Decide(&d, &victims.Ask{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -48,7 +49,7 @@ func fullCluster() *victims.Cluster {
 // no higher priority, whatever is guaranteed.
 func Example_requiredNode() {
 	c := fullCluster()
-	planner := victims.Planner{Cluster: c}
+	planner := jobs.Planner{Cluster: c}
 	ask := victims.Ask{Key: "agent", Application: "agent", Queue: batch, Size: cores(1), RequiredNode: "n2"}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, noon))
@@ -64,7 +65,7 @@ func Example_requiredNode() {
 // first. The cluster is then what it was.
 func Example_whatIf() {
 	c := fullCluster()
-	planner := victims.Planner{Cluster: c}
+	planner := jobs.Planner{Cluster: c}
 	before := c.Version()
 	var d victims.Decision
 	for i := range 3 {

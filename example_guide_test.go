@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -17,7 +18,7 @@ import (
 // A guide is a cluster with one node and a planner.
 type guide struct {
 	*victims.Cluster
-	planner victims.Planner
+	planner jobs.Planner
 	now     time.Time
 	asked   int
 }

@@ -7,6 +7,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -46,7 +47,7 @@ func Example() {
 	ask := victims.Ask{
 		Key: "chat", Queue: prod, Size: resources.Vector{8}, PendingSince: now.Add(-time.Minute),
 	}
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
 	fmt.Print(d.Describe(cluster))

@@ -25,7 +25,7 @@ type played struct {
 	o       *world.Options
 	queues  []world.Place
 	cluster *victims.Cluster
-	asks    *victims.Planner
+	asks    *jobs.Planner
 	gangs   jobs.Planner
 	moves   jobs.Planner
 

@@ -97,7 +97,7 @@ type host struct {
 	now      time.Time
 	cluster  *victims.Cluster
 	timing   quota.Timing
-	planner  victims.Planner
+	planner  jobs.Planner
 	gangs    jobs.Planner
 	enforcer quota.Enforcer
 }
@@ -108,7 +108,7 @@ var hostMinimums = map[string]int{"j": 1, "jj": 2}
 func newHost(c *victims.Cluster) *host {
 	return &host{
 		now: world.Epoch, cluster: c, timing: quota.Timing{Cluster: c},
-		planner:  victims.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met}},
+		planner:  jobs.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met}},
 		gangs:    jobs.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met}},
 		enforcer: quota.Enforcer{Cluster: c},
 	}

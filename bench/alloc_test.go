@@ -35,7 +35,7 @@ func TestNoAllocs(t *testing.T) {
 			}
 
 			exhaustive := subjectOf(w, k)
-			lent.To(&exhaustive.Planner).Exhaust()
+			lent.To(&exhaustive.Planner.Options).Exhaust()
 			noAllocs(t, "exhaustive "+s.name, func() { exhaustive.decide(t) })
 
 			if w.MaxDepth > 0 {

@@ -26,7 +26,7 @@ func BenchmarkSearch(b *testing.B) {
 		s := subjectOf(small, 4)
 		s.name = fmt.Sprintf("exhaustive=%t/%s", all, s.name)
 		if all {
-			lent.To(&s.Planner).Exhaust()
+			lent.To(&s.Planner.Options).Exhaust()
 		}
 		s.bench(b)
 	}

@@ -131,7 +131,7 @@ func TestRefusedJob_CostsLittleMoreThanItsAsk(t *testing.T) {
 			}
 			ask.Size = resources.Scale(nil, ask.Size, test.times)
 			var alone victims.Decision
-			asks := victims.Planner{Cluster: c}
+			asks := jobs.Planner{Cluster: c}
 			require.NoError(t, asks.Decide(&alone, &ask, workload.Now))
 			require.Equal(t, "no-victims", alone.Refusal.Reason)
 			job := victims.Ask{Key: "job", Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority, PendingSince: ask.PendingSince}
@@ -157,7 +157,7 @@ func TestOwnLeaf_JobWithoutApplication(t *testing.T) {
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	var e victims.Decision
-	asks := victims.Planner{Cluster: p.Cluster, Options: p.Options}
+	asks := jobs.Planner{Cluster: p.Cluster, Options: p.Options}
 	ask := victims.Ask{Key: "a", Queue: w.job.Queue, Size: w.job.Members[0].Size, Priority: w.job.Priority}
 	require.NoError(t, asks.Decide(&e, &ask, noon))
 	require.Equal(t, e.Refusal.Reason, d.Refusal.Reason)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jobs has the planner for all asks. It places gangs, such as training jobs, as a whole or not at all,
+// Package jobs has the [Planner], for all asks. It places gangs, such as training jobs, as a whole or not at all,
 // and says which running tasks should stop for that. A [Pending] holds what waits.
 //
 // # Use
 //
-// Use a [Planner] as a [victims.Planner]; an ask may have members. [victims.Cluster.StartReady] starts all that have
-// room.
+// Package victims has the cluster, asks and decisions, and shows how to use the planner. An ask may have members.
+// [victims.Cluster.StartReady] starts all that have room.
 //
 // # Members
 //

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -107,7 +106,7 @@ func deskOf(t require.TestingT, p *Planner, leaf queue.ID, members []int64) *des
 	for i, size := range members {
 		job.Members = append(job.Members, victims.Member{Key: fmt.Sprintf("j%d", i), Size: resources.Vector{size}})
 	}
-	world.SetEveryMinimum(p.Cluster, func(job string) int {
+	setMinimums(t, p.Cluster, func(job string) int {
 		n, err := strconv.Atoi(job[1:])
 		if err != nil {
 			return 1

@@ -14,13 +14,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/cost"
-	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/least"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
+
+// setMinimums tells a cluster how many members each job that has tasks needs.
+func setMinimums(t require.TestingT, c *victims.Cluster, minimum func(job string) int) {
+	for _, id := range slices.Collect(c.Tasks()) {
+		if job := c.Job(id); job != "" {
+			require.NoError(t, c.SetMinMembers(job, minimum(job)))
+		}
+	}
+}
 
 // desk is a case of a few hosts for tests of engines alone: tasks of one leaf
 // run on them, and a job of another leaf asks for members of one or two sizes.
@@ -81,7 +89,7 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 		job.Members = append(job.Members, m)
 	}
 	d := &desk{board: new(jobCase), effort: endless()}
-	world.SetEveryMinimum(c, func(string) int { return 1 })
+	setMinimums(t, c, func(string) int { return 1 })
 	p := &Planner{Options: victims.Options{ByPriority: true}, Cluster: c}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()

@@ -13,24 +13,25 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Explain decides and says why. An ask without members is explained as by [victims.Planner.Explain]. Moves are not
-// looked at.
+// Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which single
+// rule, relaxed, would give a place. It looks at every task and node, searches close nodes within the Steps of one
+// decision, and decides a refusal again for every rule that may matter, within Steps in all. By default that is 9 times
+// what the decision took, or what one may take if that is more. Moves are not looked at.
 //
 // Of a refused gang it explains each member without a place as if it asked alone, the alike together; not with
 // ByPriority or Admit, which are for gangs only. Then it says which single change would give the gang its places. It
 // tries no guarantees of its path, and no changes of single tasks.
 //
-// For each of these it decides again, within Steps in all, or as many as of an ask if that is not set. CutShort says if
-// they end, or Stop ends it.
+// For each of these it decides again, within as many Steps. CutShort says if they end, or Stop ends it.
 func (p *Planner) Explain(dst *victims.Explanation, ask *victims.Ask, now time.Time) error {
+	if err := p.check(); err != nil {
+		return err
+	}
 	if p.isLone(ask) {
 		p.setLone()
 		return p.lone.Explain(dst, ask, now)
 	}
 	*dst = victims.Explanation{Decision: dst.Decision}
-	if err := lent.To(&p.Options).Check(); err != nil {
-		return err
-	}
 	d := &dst.Decision
 	if err := p.answer(d, ask, now); err != nil {
 		return err
@@ -76,8 +77,8 @@ func (p *Planner) explainMembers(dst *victims.Explanation, left *int64, now time
 	}
 	p.setLone()
 	defer p.lone.keepFor(ask.Key)()
-	lent.To(&p.lone.Planner).Share(left)
-	defer lent.To(&p.lone.Planner).Share(nil)
+	p.lone.Share(left)
+	defer p.lone.Share(nil)
 	for i := range dst.Members {
 		if p.cuts(dst, *left) {
 			dst.Members = dst.Members[:i]

@@ -60,8 +60,7 @@ func TestDecide_Errors(t *testing.T) {
 	w := build(t, text)
 	var d victims.Decision
 	require.ErrorIs(t, w.planner().Decide(&d, &w.job, time.Time{}), invalid.Range)
-	asks := victims.Planner{Cluster: w.cluster}
-	require.ErrorIs(t, asks.Decide(new(victims.Decision), &w.job, noon), victims.ErrState)
+	require.ErrorIs(t, (&victims.WhatIf{Cluster: w.cluster}).Open(&w.job, noon), victims.ErrState)
 }
 
 // The plan shares nothing with the job that was asked about.

@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -35,7 +36,7 @@ func FuzzJobOfOneMember(f *testing.F) {
 
 // drawOneMember draws the case of an ask, with the planner and the ask that it states, and the job of which it is the
 // only member.
-func drawOneMember(t *rapid.T) (c *world.Case, h *harness, asks *victims.Planner, ask victims.Ask) {
+func drawOneMember(t *rapid.T) (c *world.Case, h *harness, asks *jobs.Planner, ask victims.Ask) {
 	c = alone(rapid.OneOf(
 		world.Cases(world.Small), world.Cases(world.Small.With(world.Everything)), world.DenseCases(world.Small),
 	).Draw(t, "case"))

@@ -84,7 +84,7 @@ func (x *choice) said(d *victims.Decision, err error) string {
 var ways = map[string]func(x *choice, o victims.Options) string{
 	"ask": func(x *choice, o victims.Options) string {
 		var d victims.Decision
-		return x.said(&d, (&victims.Planner{Cluster: x.c, Options: o}).Decide(&d, &x.ask, optionsNow))
+		return x.said(&d, (&jobs.Planner{Cluster: x.c, Options: o}).Decide(&d, &x.ask, optionsNow))
 	},
 	"gang of one": func(x *choice, o victims.Options) string { return x.decide(o, 1) },
 	"gang":        func(x *choice, o victims.Options) string { return x.decide(o, 2) },

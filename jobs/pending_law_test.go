@@ -216,7 +216,7 @@ func (h *wait) decideOne(c *victims.Cluster, a *victims.Ask) (string, *victims.D
 	if len(a.Members) > 0 {
 		require.NoError(h, (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
 	} else {
-		require.NoError(h, (&victims.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
+		require.NoError(h, (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
 	}
 	return d.Summary(c), &d
 }

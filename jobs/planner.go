@@ -40,17 +40,20 @@ type Planner struct {
 	d       decision
 }
 
-// Decide sets dst to what should happen for an ask at the instant now. A refusal is no error.
+// Decide sets dst to what should happen for an ask at the instant now. A refusal is no error. Errors leave dst as it
+// was: a key that is empty or a task's, a queue that is no leaf, values out of range, bad options.
+//
+// An ask that holds a grant is judged on its node, without that and later grants there. It fits if it can start by
+// [victims.Cluster.Start], or by [victims.Cluster.AddTask] if its size has changed. Else it is refused, InFlight.
 //
 // A gang whose members all have places fits, or is refused, InFlight, until they can start. Members that lost a
 // grant with its node are decided anew; if their domain has no more room the reason is domain: drop the other grants.
 //
-// An ask without members has the answer of a [victims.Planner]. With ByPriority or Admit it is a gang of one,
-// unless it requires a node.
+// With ByPriority or Admit an ask without members is a gang of one, unless it requires a node.
 //
 // With Moves anything may help a refused ask.
 func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time) error {
-	if err := lent.To(&p.Options).Check(); err != nil {
+	if err := p.check(); err != nil {
 		return err
 	}
 	err := p.stay(dst, ask, now)
@@ -63,7 +66,15 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 	return err
 }
 
-// isLone reports whether an ask is decided by the engine of asks.
+// check returns an error for options that are wrong.
+func (p *Planner) check() error {
+	if p.Cluster == nil {
+		panic("jobs: a Planner without a Cluster")
+	}
+	return lent.To(&p.Options).Check()
+}
+
+// isLone reports whether an ask is decided by the engine of package victims.
 func (p *Planner) isLone(ask *victims.Ask) bool {
 	return len(ask.Members) == 0 && (ask.RequiredNode != "" || !p.ByPriority && p.Admit == nil)
 }
@@ -77,11 +88,8 @@ func (p *Planner) stay(dst *victims.Decision, ask *victims.Ask, now time.Time) e
 	return p.lone.Decide(dst, ask, now)
 }
 
-// setLone gives the engine of asks the cluster and the options of the planner.
-func (p *Planner) setLone() {
-	p.lone.Cluster, p.lone.Options = p.Cluster, p.Options
-	p.lone.Moves, p.lone.Observe = "", nil
-}
+// setLone gives that engine the cluster and the options of the planner.
+func (p *Planner) setLone() { p.lone.set(p.Cluster, &p.Options) }
 
 // move makes a decision one with moves, if that is better.
 func (p *Planner) move(dst *victims.Decision, ask *victims.Ask, now time.Time) error {

@@ -23,6 +23,7 @@ import (
 // It does so on a copy of the cluster, for others may read that at the same time.
 type turns struct {
 	asks    turnPlanner
+	rules   victims.Options // of the job, as asks go by them
 	aside   aside.Copy
 	copy    *victims.Cluster // that of the decision at hand
 	answer  victims.Decision
@@ -46,14 +47,36 @@ type turns struct {
 	jobs   map[string]bool                                            // of victims
 }
 
+// An engine decides asks, one at a time: the planner of package victims, which has no public name.
+type engine interface {
+	Set(*victims.Cluster, *victims.Options)
+	Decide(*victims.Decision, *victims.Ask, time.Time) error
+	Explain(*victims.Explanation, *victims.Ask, time.Time) error
+	Keep(func(victims.TaskID) rulebook.Rule)
+	Share(left *int64)
+	Without(victims.Relaxation)
+}
+
 // A turnPlanner decides members of jobs as asks: it spares whom only a job has to.
-type turnPlanner struct{ victims.Planner }
+type turnPlanner struct {
+	engine
+	cluster *victims.Cluster
+}
+
+// set gives the engine, which is made if there is none, a cluster and options.
+func (x *turnPlanner) set(c *victims.Cluster, o *victims.Options) {
+	if x.engine == nil {
+		x.engine = lent.To(o).Planner()
+	}
+	x.cluster = c
+	x.Set(c, o)
+}
 
 // ask decides an ask, and returns what that takes.
 func (x *turnPlanner) ask(d *victims.Decision, ask *victims.Ask, now time.Time) (steps int64, err error) {
 	err = x.Decide(d, ask, now)
 	steps = d.Plan.Steps
-	spared := func(v victims.Victim) bool { return keptByJob(x.Cluster, ask.Job, v.Task) != 0 }
+	spared := func(v victims.Victim) bool { return keptByJob(x.cluster, ask.Job, v.Task) != 0 }
 	if err == nil && slices.ContainsFunc(d.Plan.Victims, spared) { // they are rare
 		defer x.keepFor(ask.Job)()
 		err = x.Decide(d, ask, now)
@@ -64,9 +87,9 @@ func (x *turnPlanner) ask(d *victims.Decision, ask *victims.Ask, now time.Time) 
 
 // keepFor has x spare whom a job has to spare, until the function that it returns is called.
 func (x *turnPlanner) keepFor(job string) (done func()) {
-	c, keeper := x.Cluster, lent.To(&x.Planner)
-	keeper.Keep(func(id victims.TaskID) rulebook.Rule { return keptByJob(c, job, id) })
-	return func() { keeper.Keep(nil) }
+	c := x.cluster
+	x.Keep(func(id victims.TaskID) rulebook.Rule { return keptByJob(c, job, id) })
+	return func() { x.Keep(nil) }
 }
 
 // keptByJob returns the rule by which a job spares a task that its members as asks need not, or 0:
@@ -144,23 +167,22 @@ func (d *decision) askOrders() bool {
 // begin makes the copy that of the cluster, and the planner one with the rules of the job.
 func (x *turns) begin(d *decision) {
 	x.copy = x.aside.Of(d.c)
-	x.asks.Cluster, x.asks.Options, x.asks.Moves, x.asks.Observe, x.asks.Audit = x.copy, d.p.Options, "", nil, false
-	lent.To(&x.asks.Planner).Without(d.p.without)
-	for cap, most := range lent.To(&x.asks.Options).Caps() {
+	x.rules, x.rules.Audit = d.p.Options, false
+	for cap, most := range lent.To(&x.rules).Caps() {
 		*most = d.caps[cap]
 	}
-	x.asks.Filter = d.remembered()    // nobody is asked twice
+	x.rules.Filter = d.remembered()   // nobody is asked twice
 	if d.rules.stage == outsideLeaf { // a queue may say otherwise; see askAll
-		x.asks.WithinQueue = queue.Never
+		x.rules.WithinQueue = queue.Never
 	}
 	if x.of != d { // once per planner, and again if that was copied
 		x.exempt, x.block, x.of = d.exemptAsk, d.blockAsk, d
 	}
 	if d.p.Exempt != nil {
-		x.asks.Exempt = x.exempt
+		x.rules.Exempt = x.exempt
 	}
 	if d.p.Blockers != nil {
-		x.asks.Blockers = x.block
+		x.rules.Blockers = x.block
 	}
 	x.members = x.members[:0]
 	for _, m := range d.todo {
@@ -194,9 +216,11 @@ func (d *decision) askAll(share int64) bool {
 			x.failed, a.Refusal.Proven = m, false
 			return false
 		}
-		if x.asks.Steps = 0; d.p.Steps > 0 {
-			x.asks.Steps = max(d.effort.Left/share, 1)
+		if x.rules.Steps = 0; d.p.Steps > 0 {
+			x.rules.Steps = max(d.effort.Left/share, 1)
 		}
+		x.asks.set(x.copy, &x.rules)
+		x.asks.Without(d.p.without)
 		steps, err := x.asks.ask(a, &x.members[m], d.now)
 		x.failed = m
 		if err != nil {

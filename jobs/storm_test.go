@@ -69,7 +69,7 @@ type history struct {
 	w       *world.World // as it was in the beginning
 	o       *world.Options
 	cluster *victims.Cluster
-	asks    *victims.Planner
+	asks    *jobs.Planner
 	gangs   jobs.Planner
 	pending []victims.Ask
 	jobs    []*victims.Ask

@@ -315,12 +315,13 @@ func (j *joiner) asJob(i int, steps int64) (turn, error) {
 // asAsk decides an ask as the planner of asks does.
 func (j *joiner) asAsk(i int, most int64) (turn, error) {
 	p, ask, d := &j.p.asks, &j.asks[i], new(victims.Decision)
-	p.Cluster, p.Options, p.Steps, p.Observe, p.Audit = j.p.Cluster, j.p.Options, most, nil, false
+	j.rules, j.rules.Steps, j.rules.Audit = j.p.Options, most, false
+	p.set(j.p.Cluster, &j.rules)
 	steps, err := p.ask(d, ask, j.now)
 	if err != nil {
 		return turn{}, err
 	}
-	j.spent += steps + int64(p.Cluster.NodeLen())
+	j.spent += steps + int64(p.cluster.NodeLen())
 	if d.Outcome == victims.Refused {
 		if err := d.Count(); err != nil {
 			panic(err) // somebody else changes the cluster

@@ -45,10 +45,11 @@ type joiner struct {
 	perAsk      int64 // what an ask took in turn
 	stopped     bool  // Stop has returned true
 
-	reserved []string // who nodes are reserved for
-	asAsks   bool     // the planner of asks knows all rules
-	turns    []turn   // all asks in turn
-	strayed  bool     // the cluster is not what turns are for any more
+	reserved []string        // who nodes are reserved for
+	asAsks   bool            // the planner of asks knows all rules
+	rules    victims.Options // of an ask by itself
+	turns    []turn          // all asks in turn
+	strayed  bool            // the cluster is not what turns are for any more
 	job      victims.Ask
 	trial    victims.Decision // the last one
 

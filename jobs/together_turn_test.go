@@ -32,7 +32,7 @@ type sequence struct {
 
 // inSequence decides asks in turn on a copy of a cluster.
 func inSequence(c *victims.Cluster, rules victims.Options, asks []victims.Ask, now time.Time) (*sequence, error) {
-	p, s := victims.Planner{Cluster: c.Clone(), Options: rules}, &sequence{served: make(map[string]bool)}
+	p, s := jobs.Planner{Cluster: c.Clone(), Options: rules}, &sequence{served: make(map[string]bool)}
 	for i := range asks {
 		var d victims.Decision
 		if _, holds := p.Cluster.LookupGrant(asks[i].Key); holds {

@@ -255,7 +255,7 @@ func TestTogether_GPUs(t *testing.T) {
 			require.True(t, j.Parts[0].Plan.Proof == victims.ProofCost)
 			require.Empty(t, j.audit(&victims.Auditor{Cluster: c}))
 
-			one, sum := victims.Planner{Cluster: c}, 0
+			one, sum := jobs.Planner{Cluster: c}, 0
 			for i := range asks {
 				var d victims.Decision
 				require.NoError(t, one.Decide(&d, &asks[i], at))

@@ -21,7 +21,7 @@ type hardJob struct {
 	cluster *victims.Cluster
 	planner jobs.Planner
 	job     victims.Ask
-	asks    victims.Planner // with the same rules
+	asks    jobs.Planner // with the same rules
 }
 
 // drawHardJob draws a job of members of one size in a cluster of some nodes.

@@ -58,7 +58,7 @@ func (x *askWorld) add(key, node string, size int64) {
 // decide decides an ask of own for 4.
 func (x *askWorld) decide(key string) *victims.Decision {
 	x.Helper()
-	planner := victims.Planner{Cluster: x.cluster, Options: victims.Options{Audit: true}}
+	planner := jobs.Planner{Cluster: x.cluster, Options: victims.Options{Audit: true}}
 	ask := victims.Ask{Key: key, Queue: x.own, Size: resources.Vector{4}, PendingSince: minutes(-60)}
 	var d victims.Decision
 	require.NoError(x, planner.Decide(&d, &ask, minutes(0)))
@@ -226,7 +226,7 @@ func TestVerbs_Gang(t *testing.T) {
 	require.NoError(t, c.Start("llm", minutes(1)))
 
 	// It goes as a whole.
-	asks := victims.Planner{Cluster: c, Options: victims.Options{Audit: true}}
+	asks := jobs.Planner{Cluster: c, Options: victims.Options{Audit: true}}
 	require.NoError(t, c.SetGuaranteed(job.Queue, resources.Limit{}))
 	require.NoError(t, c.SetGuaranteed(lent, resources.Limit{Value: resources.Vector{8}, Defined: 1}))
 	require.NoError(t, law.ErrOf(c.RemoveNode("n3")))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/toleration"
@@ -48,7 +49,7 @@ func Example_planner() {
 	check(err)
 	policies := map[victims.TaskID]toleration.Policy{etl: class.Policy}
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	planner.Exempt = func(e *victims.Question) (until time.Time, exempt bool) {
 		return policies[e.Task].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 	}

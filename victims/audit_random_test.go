@@ -15,6 +15,7 @@ import (
 	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -26,7 +27,7 @@ import (
 type auditWorld struct {
 	cluster *victims.Cluster
 	ask     victims.Ask
-	planner victims.Planner
+	planner jobs.Planner
 	auditor victims.Auditor
 }
 

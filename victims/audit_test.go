@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -110,7 +111,7 @@ func TestAuditAcceptsWidenedPlan(t *testing.T) {
 	many := func(q *victims.Question) bool { return len(q.Victims) >= 2 }
 	c.auditor.Predicate = many
 	a, p := c.build(t)
-	planner := victims.Planner{Cluster: a.Cluster, Options: victims.Options{Predicate: many}}
+	planner := jobs.Planner{Cluster: a.Cluster, Options: victims.Options{Predicate: many}}
 	var d victims.Decision
 	if err := planner.Decide(&d, &p.Ask, auditNow); err != nil || d.Outcome != victims.Preempts || len(d.Plan.Victims) != 2 {
 		t.Fatalf("decision %+v, error %v; want a plan with 2 victims", d, err)

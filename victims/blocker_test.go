@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -30,7 +31,7 @@ func TestBlockers_WaitForNoAmounts(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 2)
 	f.task("port", "a", "n1", 0, leaves)
-	d := f.decide(&victims.Planner{Options: victims.Options{Blockers: f.holders}}, f.ask("x", "b", 2))
+	d := f.decide(&jobs.Planner{Options: victims.Options{Blockers: f.holders}}, f.ask("x", "b", 2))
 	require.Equal(t, victims.Waits, d.Outcome)
 	require.Equal(t, "n1", d.Plan.Places[0].NodeName)
 }
@@ -44,7 +45,7 @@ func TestBlockers_InFlight(t *testing.T) {
 	n1, _ := f.c.LookupNode("n1")
 	_, err := f.c.GrantPlace(ask, n1, time.Time{})
 	require.NoError(t, err)
-	p := &victims.Planner{Options: victims.Options{Blockers: f.holders}}
+	p := &jobs.Planner{Options: victims.Options{Blockers: f.holders}}
 	d := f.decide(p, ask)
 	require.Equal(t, victims.Refused, d.Outcome)
 	require.Equal(t, victims.InFlight, d.Refusal.Reason)

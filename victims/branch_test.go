@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -36,7 +37,7 @@ func TestOwnBranch_Rules(t *testing.T) {
 		f.task("z", "t.z", "n1", 2)
 		ask := f.ask("x", "t.team.x", 2)
 		ask.Priority = 5
-		p := victims.Planner{Options: victims.Options{WithinQueue: queue.Met, Audit: true}}
+		p := jobs.Planner{Options: victims.Options{WithinQueue: queue.Met, Audit: true}}
 		require.Equal(t, "nothing-in-reach", f.decide(&p, ask).Refusal.Reason)
 		p.WithinQueue = queue.Branch
 		d := f.decide(&p, ask)

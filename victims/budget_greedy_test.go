@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/law"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -167,7 +168,7 @@ func (k *kube) decide(t require.TestingT) *victims.Decision {
 			require.NoError(t, err)
 		}
 	}
-	planner := victims.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true, Audit: true}}
+	planner := jobs.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true, Audit: true}}
 	ask := victims.Ask{Key: "ask", Application: "ask", Queue: 1, Size: k.size, Priority: k.priority}
 	var d victims.Decision
 	require.NoError(t, planner.Decide(&d, &ask, now))

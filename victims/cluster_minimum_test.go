@@ -55,7 +55,7 @@ func TestMinMembers_Decides(t *testing.T) {
 	require.NoError(t, err)
 	bound := c.Tree().Max(2)
 	require.NoError(t, c.SetGuaranteed(2, bound))
-	p, ask := Planner{Cluster: c, Options: Options{Audit: true}}, Ask{Key: "x", Queue: 2, Size: vec{2}, PendingSince: noon.Add(-time.Hour)}
+	p, ask := planner{Cluster: c, Options: Options{Audit: true}}, Ask{Key: "x", Queue: 2, Size: vec{2}, PendingSince: noon.Add(-time.Hour)}
 	stopped := func() int {
 		var d Decision
 		require.NoError(t, p.Decide(&d, &ask, noon))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -25,7 +26,7 @@ func TestReadsTogether(t *testing.T) {
 	w := workload.W{Nodes: 40, Tasks: 8, Tree: workload.Tree4x100}
 	cluster := w.Build()
 	decide := func(k int64) (*victims.Decision, error) {
-		p := &victims.Planner{Cluster: cluster}
+		p := &jobs.Planner{Cluster: cluster}
 		ask := w.Ask(cluster, k)
 		d := new(victims.Decision)
 		return d, errors.Join(p.Decide(d, &ask, workload.Now), d.Count())
@@ -45,7 +46,7 @@ func TestReadsTogether(t *testing.T) {
 		}
 		group.Go(func() { cluster.Clone().TaskLen() })
 		group.Go(func() {
-			p := &victims.Planner{Cluster: cluster}
+			p := &jobs.Planner{Cluster: cluster}
 			ask := w.Ask(cluster, 2)
 			var e victims.Explanation
 			if err := p.Explain(&e, &ask, workload.Now); err != nil {

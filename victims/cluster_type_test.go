@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -63,12 +64,12 @@ func TestSetTree_NewType(t *testing.T) {
 
 	live := victims.NewCluster(typed(t, map[string]string{"cpu": "6m"}, "cpu"))
 	fill(live, []string{"cpu"})
-	p := victims.Planner{Cluster: live, Options: victims.Options{Audit: true}}
+	p := jobs.Planner{Cluster: live, Options: victims.Options{Audit: true}}
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, ask(live, "x", resources.Vector{3}), now))
 	require.Equal(t, victims.Fits, d.Outcome)
-	var w victims.WhatIf
-	require.NoError(t, w.Open(&p, ask(live, "x", resources.Vector{3}), now))
+	w := victims.WhatIf{Cluster: live}
+	require.NoError(t, w.Open(ask(live, "x", resources.Vector{3}), now))
 	require.True(t, w.MayFit())
 
 	require.NoError(t, live.SetTree(typed(t, guaranteed, both...)))
@@ -89,7 +90,7 @@ func TestSetTree_NewType(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	q := victims.Planner{Cluster: known, Options: victims.Options{Audit: true}}
+	q := jobs.Planner{Cluster: known, Options: victims.Options{Audit: true}}
 	var e victims.Decision
 	var outcomes []string
 	for _, amounts := range []resources.Vector{{1, 1}, {2, 1}, {4, 1}, {2, 7}, {5, 1}, {0, 4}} {

@@ -108,7 +108,7 @@ func (c *Cost) lostAmount() string {
 	return fmt.Sprintf("%s%s %s-%s", text, suffix, plain.Name(c.LostType), unit)
 }
 
-// levels are those of Planner.Levels.
+// levels are those of Options.Levels.
 type levels []string
 
 // DefaultLevels returns the levels that count by default, in the order of [Cost].

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -15,7 +16,7 @@ func TestCount(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 2)
 	f.task("v", "a", "n1", 2, func(t *victims.Task) { t.Priority = 9 })
-	p := &victims.Planner{Cluster: f.c}
+	p := &jobs.Planner{Cluster: f.c}
 	var d, late victims.Decision
 	require.NoError(t, p.Decide(&d, f.ask("x", "b", 2), now))
 	require.NoError(t, p.Decide(&late, f.ask("y", "b", 1), now))

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package victims decides which running tasks should stop so that an ask, a task without a node, may run.
-// Queues under their guarantees take from queues over theirs.
+// Package victims has what is decided about: a cluster of nodes and tasks, and asks, which are tasks without a node. And
+// what decisions say: which running tasks should stop so that an ask may run. Queues under their guarantees take from
+// queues over theirs. The planner, which decides, is in package [github.com/go-preempt/preempt/jobs].
 //
 // # Use
 //
-// Tell a [Cluster] about nodes and tasks. A [Planner] answers an [Ask] by a [Decision]: the ask fits, it waits for
+// Tell a [Cluster] about nodes and tasks. A jobs.Planner answers an [Ask] by a [Decision]: the ask fits, it waits for
 // what is leaving, there is a [Plan], or a [Refusal] says why not and what would help. Nothing happens until you
 // apply it:
 //
-//	planner := victims.Planner{Cluster: cluster}
+//	planner := jobs.Planner{Cluster: cluster}
 //	var d victims.Decision
 //	if err := planner.Decide(&d, &ask, now); err != nil {
 //		return err // something is wrong with the ask itself
@@ -20,8 +21,9 @@
 //
 // Then stop the victims, call [Cluster.RemoveTask] as each goes, and [Cluster.Start] the ask.
 //
-// [Decision.Describe] says why in words, [Planner.Explain] what every queue, node and task was to a decision. An
-// [Auditor] judges decisions of any planner. A [WhatIf] serves a scheduler that searches nodes itself. For types of your own there are [Traits] and package cover.
+// [Decision.Describe] says why in words, an [Explanation] what every queue, node and task was to a decision. An
+// [Auditor] judges decisions of any planner. A [WhatIf] serves a scheduler that searches nodes itself. For types of
+// your own there are [Traits] and package cover.
 //
 // # Options
 //

@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/stretchr/testify/require"
 )
 
 // TestEnds: a queue guaranteed 20 that uses 16 in one gang loses the gang to a more important
@@ -33,7 +34,7 @@ func TestEnds(t *testing.T) {
 	ask := f.ask("x", "prod", 1)
 	ask.Priority = 1
 	require.NoError(t, f.c.SetMinMembers("gang", 2))
-	p := victims.Planner{Cluster: f.c, Options: victims.Options{Audit: true}}
+	p := jobs.Planner{Cluster: f.c, Options: victims.Options{Audit: true}}
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, ask, now))
 	require.Len(t, d.Plan.Ends, 1)

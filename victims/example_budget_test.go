@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -20,7 +21,7 @@ var replicas = []victims.Task{
 
 // A budget says how many tasks of a service may still be stopped. A soft one is overrun
 // if there is no other plan, a hard one never.
-func ExamplePlanner_budgets() {
+func ExampleOptions_budgets() {
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -47,7 +48,7 @@ func ExamplePlanner_budgets() {
 		check(err)
 	}
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := victims.Ask{Key: "llm", Queue: train, Size: resources.Vector{8}, Priority: 10}
 	var d victims.Decision
 	decide := func() {

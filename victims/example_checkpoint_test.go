@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -46,7 +47,7 @@ func ExampleCluster_SetCheckpoint() {
 		check(err)
 	}
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := victims.Ask{Key: "chat", Queue: serve, Size: resources.Vector{8}}
 	var d victims.Decision
 	decide := func() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -35,7 +36,7 @@ func ExampleCluster_GrantPlace() {
 // to, because they are being deleted, use Drop.
 func ExampleCluster_Cancel() {
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
@@ -55,7 +56,7 @@ func ExampleCluster_Cancel() {
 // A task that ends by itself makes room: whoever waits for it needs no victim.
 func ExampleCluster_SetState() {
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
@@ -74,7 +75,7 @@ func ExampleCluster_SetState() {
 func ExampleCluster_Clone() {
 	cluster := exampleCluster()
 	clone := cluster.Clone()
-	planner := victims.Planner{Cluster: clone}
+	planner := jobs.Planner{Cluster: clone}
 	ask := exampleAsk(clone, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
@@ -101,7 +102,7 @@ func ExampleCluster_SetBudget() {
 	_, err := cluster.SetTask(&task)
 	check(err)
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
@@ -136,7 +137,7 @@ func ExampleCluster_SyncNode() {
 // is decided anew.
 func ExampleCluster_Spare() {
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))

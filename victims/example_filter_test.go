@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -20,7 +21,7 @@ var selectors = []map[string]string{
 
 // A filter says where asks of a class may run, whoever goes: here on nodes that have all
 // labels of a selector.
-func ExamplePlanner_filter() {
+func ExampleOptions_filter() {
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -48,7 +49,7 @@ func ExamplePlanner_filter() {
 		check(err)
 	}
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	planner.Filter = func(q *victims.Question) bool {
 		for key, value := range selectors[q.Member.Class] {
 			if labels[q.Node][key] != value {

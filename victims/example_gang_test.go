@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -26,7 +27,7 @@ var gangs = []victims.Task{
 
 // Members beyond the minimum of a gang go one by one. Below it the gang goes as a whole, on
 // other nodes too.
-func ExamplePlanner_minimum() {
+func ExampleOptions_minimum() {
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -56,7 +57,7 @@ func ExamplePlanner_minimum() {
 		check(err)
 	}
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 	for _, gpus := range []int64{6, 8} {
 		ask := victims.Ask{Key: "eval", Queue: research, Size: resources.Vector{gpus}}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -45,7 +46,7 @@ func ExampleHelp() {
 		check(err)
 	}
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := victims.Ask{Key: "llm", Queue: train, Size: resources.Vector{8}, Priority: 10}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))

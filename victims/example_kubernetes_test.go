@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/toleration"
@@ -35,7 +36,7 @@ func podAsk(key string, cpu int64, priority int32) victims.Ask {
 // Preemption as Kubernetes has it: no guarantees, one queue, lower priority
 // goes. A pod disruption budget is a soft budget, and preemptionPolicy: Never
 // is MayNotPreempt.
-func ExamplePlanner_kubernetes() {
+func ExampleOptions_kubernetes() {
 	cluster := plainCluster("n1", "n2")
 	check(cluster.SetBudget("zk", victims.Budget{Left: 0}))
 	for _, t := range []victims.Task{
@@ -46,7 +47,7 @@ func ExamplePlanner_kubernetes() {
 		t.Queue = 1
 		addExample(cluster, &t)
 	}
-	planner := victims.Planner{Cluster: cluster, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true}}
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true}}
 	var d victims.Decision
 	decide := func(ask victims.Ask) {
 		check(planner.Decide(&d, &ask, exampleNow))
@@ -72,7 +73,7 @@ func ExamplePlanner_kubernetes() {
 
 // tolerant returns a planner over a plain cluster that spares what a class
 // tolerates, one node per class, with a pod of it that was scheduled now.
-func tolerant(classes ...toleration.PriorityClass) *victims.Planner {
+func tolerant(classes ...toleration.PriorityClass) *jobs.Planner {
 	policies := make(map[string]toleration.Policy)
 	cluster := plainCluster()
 	for _, config := range classes {
@@ -87,7 +88,7 @@ func tolerant(classes ...toleration.PriorityClass) *victims.Planner {
 		})
 		check(err)
 	}
-	return &victims.Planner{
+	return &jobs.Planner{
 		Cluster: cluster, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true, Exempt: func(e *victims.Question) (time.Time, bool) {
 			return policies[cluster.Key(e.Task)].Until(cluster.Scheduled(e.Task), e.Ask.Priority)
 		}},
@@ -95,7 +96,7 @@ func tolerant(classes ...toleration.PriorityClass) *victims.Planner {
 }
 
 // answers prints what asks of two classes are told at some ages of the pods.
-func answers(planner *victims.Planner, ages ...time.Duration) {
+func answers(planner *jobs.Planner, ages ...time.Duration) {
 	var d victims.Decision
 	for _, age := range ages {
 		for _, ask := range []victims.Ask{podAsk("high", 4000, 9_000), podAsk("critical", 4000, 10_000)} {
@@ -114,7 +115,7 @@ func answers(planner *victims.Planner, ages ...time.Duration) {
 
 // The first use of preemption toleration: a class that gives way to critical
 // work only.
-func ExamplePlanner_onlyCritical() {
+func ExampleOptions_onlyCritical() {
 	answers(tolerant(toleration.PriorityClass{Name: "low-non-preempted", Value: 8_000, Annotations: map[string]string{
 		toleration.AnnotationMinimum: "10000",
 		toleration.AnnotationSeconds: "-1",
@@ -128,7 +129,7 @@ func ExamplePlanner_onlyCritical() {
 
 // The second use of preemption toleration: classes with a guaranteed running
 // time.
-func ExamplePlanner_runningTime() {
+func ExampleOptions_runningTime() {
 	class := func(name, seconds string) toleration.PriorityClass {
 		return toleration.PriorityClass{Name: name, Value: 8_000, Annotations: map[string]string{
 			toleration.AnnotationMinimum: "10000",

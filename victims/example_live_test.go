@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -18,11 +19,11 @@ import (
 // A host keeps its own counters. Prometheus would read them like this: decisions
 // by outcome and reason, victims by queue, the time that queues are under their
 // guarantee, grants that are held and their age.
-func ExamplePlanner_observe() {
+func ExampleOptions_observe() {
 	cluster := exampleCluster()
 	tree, cpu := cluster.Tree(), 0
 	decisions, stopped, under := map[string]int{}, map[string]int{}, map[string]time.Duration{}
-	planner := victims.Planner{Cluster: cluster, Options: victims.Options{Observe: func(d *victims.Decision) {
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{Observe: func(d *victims.Decision) {
 		labels := fmt.Sprintf("outcome=%q", d.Outcome)
 		if d.Outcome == victims.Refused {
 			labels += fmt.Sprintf(",reason=%q", d.Refusal.Reason)
@@ -70,11 +71,11 @@ func ExamplePlanner_observe() {
 
 // A decision ends when the caller's deadline has passed. What is found by then is
 // lawful, and says that it is not proven.
-func ExamplePlanner_stop() {
+func ExampleOptions_stop() {
 	cluster := exampleCluster()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	planner := victims.Planner{Cluster: cluster, Options: victims.Options{Stop: func() bool { return ctx.Err() != nil }}}
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{Stop: func() bool { return ctx.Err() != nil }}}
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
@@ -98,9 +99,9 @@ func ExampleWhatIf() {
 	}
 	check(cluster.SetGuaranteed(batch, resources.Limit{Value: resources.Vector{7000}, Defined: 1}))
 
-	var quota victims.WhatIf
+	quota := victims.WhatIf{Cluster: cluster}
 	ask := exampleAsk(cluster, "web-1", 2000)
-	check(quota.Open(&victims.Planner{Cluster: cluster}, &ask, exampleNow))
+	check(quota.Open(&ask, exampleNow))
 
 	n1, _ := cluster.LookupNode("n1")
 	free := cluster.ComingFree(nil, n1)[0]

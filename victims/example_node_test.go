@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // Blockers must go for the ask to run on a node, whatever the amounts: here
 // those who hold the host port that it wants.
-func ExamplePlanner_blockers() {
+func ExampleOptions_blockers() {
 	cluster := exampleCluster()
 	ports := map[string]int{"etl": 443, "train": 443, "web-1": 443, "web-2": 8080}
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	planner.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 		for id := range cluster.TasksOn(q.Node) {
 			if port, ok := ports[cluster.Key(id)]; ok && port == ports[q.Ask.Key] {
@@ -43,10 +44,10 @@ func ExamplePlanner_blockers() {
 // A predicate judges a node together with a set of victims: here an ask wants a
 // socket of the node for itself. What it accepts with some victims it accepts
 // with more.
-func ExamplePlanner_predicate() {
+func ExampleOptions_predicate() {
 	cluster := exampleCluster()
 	sockets := map[string][]int{"etl": {0, 1}, "index": {1}, "train": {0}, "billing": {1}}
-	planner := victims.Planner{Cluster: cluster, Options: victims.Options{Predicate: func(p *victims.Question) bool {
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{Predicate: func(p *victims.Question) bool {
 		var used [2]bool
 		for id := range cluster.TasksOn(p.Node) {
 			for _, s := range sockets[cluster.Key(id)] {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -20,7 +21,7 @@ var notebooks = []victims.Task{
 // A queue at its guarantee takes nothing from others. With the own leaf at met, its less
 // important tasks make room, as users of Kubernetes expect, and the guarantee stays met. At
 // any, the queue may end below it.
-func ExamplePlanner_ownLeaf() {
+func ExampleOptions_ownLeaf() {
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -45,7 +46,7 @@ func ExamplePlanner_ownLeaf() {
 		check(err)
 	}
 
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 	decide := func(own queue.WithinQueue, gpus int64) {
 		planner.WithinQueue = own
@@ -65,7 +66,7 @@ func ExamplePlanner_ownLeaf() {
 // A tenant is guaranteed 8 GPUs, and its leaves nothing. So they do not preempt each other:
 // what one takes from another leaves the tenant as it was. With the own branch, less
 // important tasks of the tenant make room, in whatever leaf they are.
-func ExamplePlanner_ownBranch() {
+func ExampleOptions_ownBranch() {
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -90,7 +91,7 @@ func ExamplePlanner_ownBranch() {
 		_, err := cluster.AddTask(&t)
 		check(err)
 	}
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 	for _, planner.WithinQueue = range []queue.WithinQueue{queue.Met, queue.Branch} {
 		for _, priority := range []int32{0, 10} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -45,7 +46,7 @@ func ExampleCluster_Save() {
 		_, err := cluster.AddTask(&t)
 		check(err)
 	}
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := victims.Ask{Key: "chat", Queue: serve, Size: resources.Vector{4}}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -45,7 +46,7 @@ func ExampleTask_cost() {
 			check(err)
 		}
 	}
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 	check(planner.Decide(&d, &victims.Ask{Key: "eval", Queue: research, Size: resources.Vector{8}}, now))
 	fmt.Println(d.Summary(cluster))

@@ -8,6 +8,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -70,9 +71,9 @@ func check(err error) {
 	}
 }
 
-func ExamplePlanner_Decide() {
+func ExampleDecision() {
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 	for _, cpu := range []int64{3000, 7000} {
 		ask := exampleAsk(cluster, "web-1", cpu)
@@ -91,9 +92,9 @@ func ExamplePlanner_Decide() {
 }
 
 // Why is there no plan, and what would have to give?
-func ExamplePlanner_Explain() {
+func ExampleExplanation() {
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := exampleAsk(cluster, "web-1", 6000)
 	check(cluster.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{6000}, ReservedFor: "web-2"}))
 
@@ -128,7 +129,7 @@ func ExamplePlanner_Explain() {
 // taken back.
 func ExampleCluster_Apply() {
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 	decide := func(key string) {
 		ask := exampleAsk(cluster, key, 3000)
@@ -158,7 +159,7 @@ func ExampleCluster_Apply() {
 // From a plan to a running task: the place is held while the victims leave.
 func ExampleCluster_Start() {
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
@@ -184,7 +185,7 @@ func ExampleCluster_Start() {
 // A refusal says when to ask again, where time helps, and what is lacking.
 func ExampleRefusal() {
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 
 	early := exampleAsk(cluster, "web-1", 3000)
@@ -219,7 +220,7 @@ func ExampleCost_Compare() {
 // as quantities.
 func ExampleDecision_Report() {
 	c := exampleCluster()
-	p := victims.Planner{Cluster: c}
+	p := jobs.Planner{Cluster: c}
 	ask := exampleAsk(c, "web-1", 2000)
 	var d victims.Decision
 	check(p.Decide(&d, &ask, exampleNow))
@@ -275,7 +276,7 @@ func ExampleDecision_Report() {
 func ExampleDefaultLevels() {
 	levels := []string{"work", "victims"}
 	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster, Options: victims.Options{Levels: levels}}
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{Levels: levels}}
 	ask := exampleAsk(cluster, "web-1", 2000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -20,7 +21,7 @@ var kinds = []struct {
 // Time and people in a filter. Node n1 is maintained from half past two to four: only work that
 // ends before may start there, with the time that victims take to stop. Node n2 is reserved for
 // bob. A refusal that ends by itself says when, and the answer when to try again.
-func ExamplePlanner_window() {
+func ExampleOptions_window() {
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -49,7 +50,7 @@ func ExamplePlanner_window() {
 	}
 	from, to := noon.Add(150*time.Minute), noon.Add(4*time.Hour)
 	const stopping = 10 * time.Minute
-	planner := victims.Planner{Cluster: cluster}
+	planner := jobs.Planner{Cluster: cluster}
 	planner.Filter = func(q *victims.Question) bool {
 		kind := kinds[q.Member.Class]
 		switch q.Cluster.NodeName(q.Node) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -25,7 +26,7 @@ func (f *fixture) exemptions(minutes map[string]int) func(*victims.Question) (ti
 
 func TestExempt_RemovesCandidates(t *testing.T) {
 	f := threeNodes(t)
-	p := &victims.Planner{Options: victims.Options{Exempt: f.exemptions(map[string]int{"v1": -1, "v2a": 5})}}
+	p := &jobs.Planner{Options: victims.Options{Exempt: f.exemptions(map[string]int{"v1": -1, "v2a": 5})}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v3a", "v3b", "v3c"}, keysOf(d))
 }
@@ -44,7 +45,7 @@ func TestExempt_RetryAtFirstEndThatHelps(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := threeNodes(t)
-			p := &victims.Planner{Options: victims.Options{Exempt: f.exemptions(test.minutes)}}
+			p := &jobs.Planner{Options: victims.Options{Exempt: f.exemptions(test.minutes)}}
 			d := f.decide(p, f.ask("x", "b", 6))
 			require.Equal(t, victims.Refused, d.Outcome)
 			require.Contains(t, d.Refusal.Counts, victims.Count{Rule: "exempt", Tasks: len(test.minutes)})
@@ -60,7 +61,7 @@ func TestExempt_RetryAtFirstEndThatHelps(t *testing.T) {
 // An exemption that ends exactly now has ended.
 func TestExempt_EndIsNotIncluded(t *testing.T) {
 	f := threeNodes(t)
-	p := &victims.Planner{Options: victims.Options{Exempt: f.exemptions(map[string]int{"v1": 0})}}
+	p := &jobs.Planner{Options: victims.Options{Exempt: f.exemptions(map[string]int{"v1": 0})}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v1"}, keysOf(d))
 }
@@ -72,7 +73,7 @@ func TestExempt_AskedLast(t *testing.T) {
 	f.task("higher", "a", "n1", 1, func(t *victims.Task) { t.Priority = 9 })
 	f.task("nothing", "a", "n1", 0)
 	var asked []string
-	p := &victims.Planner{Options: victims.Options{Exempt: func(e *victims.Question) (time.Time, bool) {
+	p := &jobs.Planner{Options: victims.Options{Exempt: func(e *victims.Question) (time.Time, bool) {
 		asked = append(asked, f.c.Task(e.Task).Key)
 		return time.Time{}, false
 	}}}

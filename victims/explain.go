@@ -83,12 +83,9 @@ type MemberFinding struct {
 	Alone   Explanation // of the first of them, if it asked for a place of its own
 }
 
-// Explain decides and says why: for each queue, node and task the rule that decided, and for a refusal which single
-// rule, relaxed, would give a place. It looks at every task and node, searches close nodes within the Steps of one
-// decision, and decides a refusal again for every rule that may matter, within Steps in all. By default that is 9 times
-// what the decision took, or what one may take if that is more.
-func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
-	if err := p.answer(&dst.Decision, ask, now); err != nil {
+// Explain decides and says why.
+func (p *planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
+	if err := p.Decide(&dst.Decision, ask, now); err != nil {
 		return err
 	}
 	dst.clear()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -47,7 +48,7 @@ func benchmarkExplain(b *testing.B, nodes int, most world.Amounts) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := &victims.Planner{Cluster: c}
+	p := &jobs.Planner{Cluster: c}
 	var e victims.Explanation
 	b.ReportAllocs()
 	for b.Loop() {

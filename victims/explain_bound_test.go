@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -25,7 +26,7 @@ func TestExplain_ByBound(t *testing.T) {
 		s := w.Subject(c, 4)
 		var e, exact victims.Explanation
 		require.NoError(t, s.Planner.Explain(&e, &s.Ask, workload.Now))
-		exhaustive := victims.Planner{Cluster: c}
+		exhaustive := jobs.Planner{Cluster: c}
 		exhaustive.Exhaust(true)
 		require.NoError(t, exhaustive.Explain(&exact, &s.Ask, workload.Now))
 		bounded := 0

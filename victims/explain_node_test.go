@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -30,7 +31,7 @@ type nodeCase struct {
 	name   string
 	root   queue.Config
 	build  func(*fixture)
-	change func(*fixture, *victims.Planner, *victims.Ask)
+	change func(*fixture, *jobs.Planner, *victims.Ask)
 	size   int64
 	want   []string
 }
@@ -40,8 +41,8 @@ func high(t *victims.Task) { t.Priority = 1 }
 func leaving(t *victims.Task) { t.State = victims.Releasing }
 
 // refuses returns a change to a planner: its predicate refuses the nodes named.
-func refuses(names ...string) func(*fixture, *victims.Planner, *victims.Ask) {
-	return func(f *fixture, p *victims.Planner, _ *victims.Ask) {
+func refuses(names ...string) func(*fixture, *jobs.Planner, *victims.Ask) {
+	return func(f *fixture, p *jobs.Planner, _ *victims.Ask) {
 		p.Predicate = func(q *victims.Question) bool {
 			return !slices.Contains(names, f.c.Node(q.Node).Name)
 		}
@@ -111,7 +112,7 @@ var nodeCases = []nodeCase{
 		f.task("v1", "a", "n1", 3)
 		f.task("v2", "a", "n1", 3)
 		f.task("w1", "a", "n2", 6)
-	}, change: func(f *fixture, p *victims.Planner, a *victims.Ask) {
+	}, change: func(f *fixture, p *jobs.Planner, a *victims.Ask) {
 		p.Predicate = func(q *victims.Question) bool { return len(q.Victims) == 2 }
 	}, size: 3, want: []string{"n1 chosen short 3 lacks 0", "n2 predicate short 3 lacks 0"}},
 	{name: "never come to", build: func(f *fixture) {
@@ -120,7 +121,7 @@ var nodeCases = []nodeCase{
 		f.task("v1", "a", "n1", 3)
 		f.task("v2", "a", "n1", 3)
 		f.task("w1", "a", "n2", 6)
-	}, change: func(f *fixture, p *victims.Planner, a *victims.Ask) {
+	}, change: func(f *fixture, p *jobs.Planner, a *victims.Ask) {
 		p.Predicate = func(q *victims.Question) bool {
 			return len(q.Victims) == 2 || f.c.Node(q.Node).Name == "n2"
 		}
@@ -128,7 +129,7 @@ var nodeCases = []nodeCase{
 	{name: "filtered", build: func(f *fixture) {
 		f.node("n1", 4)
 		f.node("n2", 4)
-	}, change: func(f *fixture, p *victims.Planner, a *victims.Ask) {
+	}, change: func(f *fixture, p *jobs.Planner, a *victims.Ask) {
 		p.Filter = func(q *victims.Question) bool { return f.c.Node(q.Node).Name != "n1" }
 	}, size: 4, want: []string{"n1 filter short 0 lacks 0", "n2 chosen short 0 lacks 0"}},
 	{name: "blocked", build: func(f *fixture) {
@@ -136,7 +137,7 @@ var nodeCases = []nodeCase{
 		f.node("n2", 4)
 		f.task("v1", "a", "n1", 1, high)
 		f.task("v2", "a", "n2", 1)
-	}, change: func(f *fixture, p *victims.Planner, a *victims.Ask) {
+	}, change: func(f *fixture, p *jobs.Planner, a *victims.Ask) {
 		p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 			return slices.AppendSeq(dst, f.c.TasksOn(q.Node))
 		}
@@ -174,19 +175,19 @@ var nodeCases = []nodeCase{
 		f.node("n2", 3)
 		f.task("v1", "a", "n1", 4)
 		f.task("v2", "a", "n2", 3)
-	}, change: func(_ *fixture, _ *victims.Planner, a *victims.Ask) { a.MayNotPreempt = true },
+	}, change: func(_ *fixture, _ *jobs.Planner, a *victims.Ask) { a.MayNotPreempt = true },
 		size: 4, want: []string{"n1 withheld short 4 lacks 0", "n2 lacks short 4 lacks 1"}},
 	{name: "required", build: func(f *fixture) {
 		f.node("n1", 4)
 		f.node("n2", 4)
 		f.task("v1", "a", "n2", 4)
-	}, change: func(_ *fixture, _ *victims.Planner, a *victims.Ask) { a.RequiredNode = "n2" },
+	}, change: func(_ *fixture, _ *jobs.Planner, a *victims.Ask) { a.RequiredNode = "n2" },
 		size: 4, want: []string{"n1 not-required short 0 lacks 0", "n2 chosen short 4 lacks 0"}},
 	{name: "a place is held", build: func(f *fixture) {
 		f.node("n1", 4)
 		f.node("n2", 4)
 		f.task("v1", "a", "n2", 1, leaving)
-	}, change: func(f *fixture, _ *victims.Planner, a *victims.Ask) {
+	}, change: func(f *fixture, _ *jobs.Planner, a *victims.Ask) {
 		n2, _ := f.c.LookupNode("n2")
 		_, err := f.c.GrantPlace(a, n2, time.Time{})
 		require.NoError(f.t, err)
@@ -201,7 +202,7 @@ var nodeCases = []nodeCase{
 		f.task("v3", "a", "n2", 2)
 		f.task("v4", "a", "n3", 2)
 		f.task("v5", "a", "n3", 2)
-	}, change: func(_ *fixture, p *victims.Planner, _ *victims.Ask) {
+	}, change: func(_ *fixture, p *jobs.Planner, _ *victims.Ask) {
 		p.Compare = func(a, b *victims.Cost) int { return b.Node - a.Node } // the last node that will do
 	}, size: 4, want: []string{
 		"n1 costlier short 4 lacks 0", "n2 costlier short 4 lacks 0", "n3 chosen short 4 lacks 0"}},
@@ -215,7 +216,7 @@ func (c *nodeCase) explain(t *testing.T) (*fixture, *victims.Explanation) {
 	}
 	f := newFixture(t, root)
 	c.build(f)
-	p, ask := &victims.Planner{}, f.ask("x", "b", c.size)
+	p, ask := &jobs.Planner{}, f.ask("x", "b", c.size)
 	if c.change != nil {
 		c.change(f, p, ask)
 	}
@@ -241,7 +242,7 @@ func TestExplain_Nodes(t *testing.T) {
 func TestExplain_NodeCosts(t *testing.T) {
 	f := threeNodes(t)
 	f.node("n4", 6)
-	p := &victims.Planner{}
+	p := &jobs.Planner{}
 	refuses("n2", "n4")(f, p, nil)
 	e := f.explain(p, f.ask("x", "b", 6))
 	var got []string
@@ -260,7 +261,7 @@ func TestExplain_GrantThatFits(t *testing.T) {
 	n2, _ := f.c.LookupNode("n2")
 	_, err := f.c.GrantPlace(ask, n2, time.Time{})
 	require.NoError(t, err)
-	e := f.explain(&victims.Planner{}, ask)
+	e := f.explain(&jobs.Planner{}, ask)
 	require.Equal(t, victims.Fits, e.Decision.Outcome)
 	require.Equal(t, []string{"n1 not-needed short 0 lacks 0", "n2 chosen short 0 lacks 0"}, f.nodeLines(e))
 }
@@ -278,7 +279,7 @@ func TestExplain_StepsPerNode(t *testing.T) {
 		f.task(name+"-a", "a", name, 2)
 		f.task(name+"-b", "a", name, 2)
 	}
-	e := f.explain(&victims.Planner{}, f.ask("x", "b", 3))
+	e := f.explain(&jobs.Planner{}, f.ask("x", "b", 3))
 	for _, n := range e.Nodes {
 		require.Equal(t, "no-legal-set", n.Verdict)
 	}

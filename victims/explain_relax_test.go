@@ -13,13 +13,14 @@ import (
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trees"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // explain returns the explanation of a planner over the fixture's cluster.
-func (f *fixture) explain(p *victims.Planner, a *victims.Ask) *victims.Explanation {
+func (f *fixture) explain(p *jobs.Planner, a *victims.Ask) *victims.Explanation {
 	f.t.Helper()
 	p.Cluster = f.c
 	var e victims.Explanation
@@ -61,7 +62,7 @@ type obstacle struct {
 	task    func(*victims.Task) // changes v
 	more    func(*fixture)      // adds to the cluster
 	ask     func(*victims.Ask)
-	planner victims.Planner
+	planner jobs.Planner
 	reason  string
 	want    []string
 }
@@ -72,7 +73,7 @@ var obstacles = slices.Concat([]obstacle{
 	{name: "delay", ask: func(a *victims.Ask) { a.PendingSince = now.Add(-29 * time.Second) },
 		reason: "too-early", want: []string{"delay: plan n1 1"}},
 	{name: "interval", ask: func(a *victims.Ask) { a.LastAttempt = now.Add(-59 * time.Second) },
-		planner: victims.Planner{Options: victims.Options{RetryInterval: time.Minute}},
+		planner: jobs.Planner{Options: victims.Options{RetryInterval: time.Minute}},
 		reason:  "too-soon", want: []string{"interval: plan n1 1"}},
 	{name: "nothing is guaranteed", b: queue.Config{Guaranteed: resources.Limit{Value: resources.Vector{0}}},
 		reason: "not-guaranteed", want: []string{"not-guaranteed: plan n1 1"}},
@@ -110,12 +111,12 @@ var obstacles = slices.Concat([]obstacle{
 		reason: "no-victims", want: []string{"same-application v: plan n1 1"}},
 	{name: "priority", task: func(t *victims.Task) { t.Priority = 1 },
 		reason: "no-victims", want: []string{"priority v: plan n1 1"}},
-	{name: "strict priority", planner: victims.Planner{Options: victims.Options{StrictPriority: true}},
+	{name: "strict priority", planner: jobs.Planner{Options: victims.Options{StrictPriority: true}},
 		reason: "no-victims", want: []string{"priority v: plan n1 1"}},
 	{name: "priority in a fenced branch",
 		a:      queue.Config{Properties: map[string]string{"priority.policy": "fence", "priority.offset": "1"}},
 		reason: "no-victims", want: []string{"priority v: plan n1 1"}},
-	{name: "exemption", planner: victims.Planner{Options: victims.Options{Exempt: func(e *victims.Question) (time.Time, bool) {
+	{name: "exemption", planner: jobs.Planner{Options: victims.Options{Exempt: func(e *victims.Question) (time.Time, bool) {
 		return time.Time{}, e.Cluster.Key(e.Task) == "v"
 	}}},
 		reason: "no-victims", want: []string{"exempt v: plan n1 1"}},
@@ -141,7 +142,7 @@ func capObstacles() (all []obstacle) {
 }
 
 // build returns the cluster, the planner and the ask.
-func (o *obstacle) build(t *testing.T) (*fixture, *victims.Planner, *victims.Ask) {
+func (o *obstacle) build(t *testing.T) (*fixture, *jobs.Planner, *victims.Ask) {
 	root, a, b := o.root, o.a, o.b
 	a.Name, b.Name = "a", "b"
 	if b.Guaranteed.Value == nil {
@@ -323,7 +324,7 @@ func TestExplain_SeveralRelaxations(t *testing.T) {
 					asking = f.c.Tree().Path(q)[len("root."):]
 				}
 			}
-			e := f.explain(&victims.Planner{}, f.ask("x", asking, test.size))
+			e := f.explain(&jobs.Planner{}, f.ask("x", asking, test.size))
 			require.Equal(t, victims.Refused, e.Decision.Outcome)
 			require.Equal(t, test.want, f.relaxed(e))
 		})
@@ -385,7 +386,7 @@ func TestExplain_OwnLeafOfOneApplication(t *testing.T) {
 	f.task("own", "x", "n", 2, func(t *victims.Task) { t.Application = "app" })
 	ask := f.ask("ask", "x", 3)
 	ask.Application, ask.Priority = "app", 5
-	p := victims.Planner{Cluster: f.c, Options: victims.Options{WithinQueue: queue.Met}}
+	p := jobs.Planner{Cluster: f.c, Options: victims.Options{WithinQueue: queue.Met}}
 	var e victims.Explanation
 	require.NoError(t, p.Explain(&e, ask, now))
 	require.NotEqual(t, "no-victims", e.Decision.Refusal.Reason)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -33,7 +34,7 @@ func (f *fixture) taskLines(e *victims.Explanation) (lines []string) {
 
 // everyRule is a cluster with a task for every rule: it is kept by that, and
 // most also by rules that come later.
-func everyRule(t *testing.T) (*fixture, *victims.Planner, *victims.Ask) {
+func everyRule(t *testing.T) (*fixture, *jobs.Planner, *victims.Ask) {
 	f := newFixture(t, queue.Config{Children: []queue.Config{
 		{Name: "out"},
 		{Name: "in", Properties: policy("fence"), Children: []queue.Config{
@@ -69,7 +70,7 @@ func everyRule(t *testing.T) (*fixture, *victims.Planner, *victims.Ask) {
 	f.task("l-guaranteed", "in.poor", "n1", 4)
 	f.task("m-candidate", "in.open", "n1", 26)
 
-	p := &victims.Planner{Options: victims.Options{Exempt: f.exemptions(map[string]int{"i-exempt": 5})}}
+	p := &jobs.Planner{Options: victims.Options{Exempt: f.exemptions(map[string]int{"i-exempt": 5})}}
 	return f, p, f.ask("x", "in.hungry.asking", 40)
 }
 
@@ -131,7 +132,7 @@ func TestExplain_Tasks(t *testing.T) {
 // What is wrong with an ask is told, and an explanation stays as it was.
 func TestExplain_Error(t *testing.T) {
 	f := threeNodes(t)
-	p := &victims.Planner{}
+	p := &jobs.Planner{}
 	e := f.explain(p, f.ask("x", "b", 6))
 	before := e.Decision.Describe(f.c) + e.Describe(f.c)
 	err := p.Explain(e, f.ask("", "b", 6), now)
@@ -143,7 +144,7 @@ func TestExplain_Error(t *testing.T) {
 // An explanation is the caller's: the next one shares nothing with it.
 func TestExplain_Owned(t *testing.T) {
 	f := threeNodes(t)
-	p := &victims.Planner{}
+	p := &jobs.Planner{}
 	first := f.explain(p, f.ask("x", "b", 6))
 	before := fmt.Sprint(first.Queues, first.Nodes, first.Tasks, first.Relaxations)
 	f.explain(p, f.ask("y", "b", 2))

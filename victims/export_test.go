@@ -2,16 +2,16 @@
 
 package victims
 
-// Hasten has a planner decide about small clusters as about large ones.
-func Hasten(p *Planner) { p.hasty = true }
+// Hasten has planners decide about small clusters as about large ones.
+func (o *Options) Hasten() { o.hasty = true }
 
 // CompareBy returns [Cost.Compare] by levels.
 func CompareBy(l []string) func(a, b *Cost) int {
 	return func(a, b *Cost) int { return compareInSequence(levels(l).sequence(nil), a, b) }
 }
 
-// Exhaust has a planner search all nodes, or not.
-func (p *Planner) Exhaust(all bool) *Planner {
-	p.exhaustive = all
-	return p
+// Exhaust has planners search all nodes, or not.
+func (o *Options) Exhaust(all bool) *Options {
+	o.exhaustive = all
+	return o
 }

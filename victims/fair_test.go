@@ -72,7 +72,7 @@ func TestFairShares_Scarce(t *testing.T) {
 				require.NoError(t, c.SetGuaranteed(q, resources.Limit{Value: shares.Of(q).Value, Defined: types}))
 			}
 			var d Decision
-			require.NoError(t, (&Planner{Cluster: c}).Decide(&d, &ask, now))
+			require.NoError(t, (&planner{Cluster: c}).Decide(&d, &ask, now))
 			require.Equal(t, test.outcome, d.Outcome, d.Describe(c))
 			if d.Outcome == Refused {
 				require.Equal(t, test.reason, d.Refusal.Reason, d.Describe(c))
@@ -84,7 +84,7 @@ func TestFairShares_Scarce(t *testing.T) {
 // TestSetGuarantees sets all guarantees of a cluster at once.
 func TestSetGuarantees(t *testing.T) {
 	c, shares, ask, now := fairTown(t)
-	p := Planner{Cluster: c}
+	p := planner{Cluster: c}
 	var d, stale Decision
 	require.NoError(t, p.Decide(&d, &ask, now))
 	require.Equal(t, Refused, d.Outcome)

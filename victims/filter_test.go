@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -24,7 +25,7 @@ func TestFilter_AskedOnce(t *testing.T) {
 	f.task("v", "a", "n2", 2)
 	for _, lets := range []string{"n1", "n2", ""} {
 		asked := make(map[string]int)
-		p := &victims.Planner{Options: victims.Options{WithinQueue: queue.Met, Filter: func(q *victims.Question) bool {
+		p := &jobs.Planner{Options: victims.Options{WithinQueue: queue.Met, Filter: func(q *victims.Question) bool {
 			asked[f.c.NodeName(q.Node)]++
 			return f.c.NodeName(q.Node) == lets
 		}}}
@@ -48,7 +49,7 @@ func TestFilter_BeforePredicate(t *testing.T) {
 		f.task("v-"+node, "a", node, 2)
 	}
 	var asked []string
-	p := &victims.Planner{
+	p := &jobs.Planner{
 		Options: victims.Options{
 			Filter: func(q *victims.Question) bool { return f.c.NodeName(q.Node) != "n1" },
 			Predicate: func(q *victims.Question) bool {

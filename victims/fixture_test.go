@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -81,7 +82,7 @@ func (f *fixture) ask(key, path string, size int64) *victims.Ask {
 }
 
 // decide returns the decision of a planner over the fixture's cluster.
-func (f *fixture) decide(p *victims.Planner, a *victims.Ask) *victims.Decision {
+func (f *fixture) decide(p *jobs.Planner, a *victims.Ask) *victims.Decision {
 	f.t.Helper()
 	p.Cluster = f.c
 	var d victims.Decision

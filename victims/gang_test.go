@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
-	"github.com/stretchr/testify/require"
 )
 
 // TestRequiredNode_WholeGangMakesHeadroom: leaf a may use 2, and its only task
@@ -43,7 +45,7 @@ func TestRequiredNode_WholeGangMakesHeadroom(t *testing.T) {
 	ask := victims.Ask{Key: "x", Application: "daemon", Queue: a, Size: gpus(2), Priority: 3, RequiredNode: "n1"}
 	require.NoError(t, c.SetMinMembers("g", 2))
 	for _, exhaustive := range []bool{false, true} {
-		p := victims.Planner{Cluster: c, Options: victims.Options{Audit: true}}
+		p := jobs.Planner{Cluster: c, Options: victims.Options{Audit: true}}
 		p.Exhaust(exhaustive)
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &ask, time.Unix(1e9, 0)))

@@ -125,7 +125,10 @@ func (n *shortage) block() resources.Vector {
 //
 // A change of the cluster closes it: both answers are no. A change of the set costs depth·types.
 type WhatIf struct {
-	d      decision
+	Cluster *Cluster
+	Options // but Filter, Moves, ByPriority and Admit
+
+	p      planner
 	answer Decision // to the question whether the ask may preempt at all
 	open   Version
 	barred bool // the ask may have no victims
@@ -142,16 +145,17 @@ type WhatIf struct {
 	wrongs int // how many laws are broken: victims, bounds, budgets, jobs
 }
 
-// Open opens the question for an ask at the instant now, with the empty set, and cluster and options of a
-// planner but Filter. The ask must not change while it is open. Errors are those of [Planner.Decide], and
-// ErrState for an ask that holds a grant; they close w. The cost is linear in queues·types.
-func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
-	if p.Cluster == nil {
-		panic("victims: a Planner without a Cluster")
+// Open opens the question for an ask at the instant now, with the empty set. The ask must not change while it is
+// open. Errors are those of a planner, and ErrState for an ask that holds a grant or has members; they close w. The
+// cost is linear in queues·types.
+func (w *WhatIf) Open(ask *Ask, now time.Time) error {
+	if w.Cluster == nil {
+		panic("victims: a WhatIf without a Cluster")
 	}
 	w.open = Version{}
-	d := &w.d
-	if err := d.reset(p, ask, now); err != nil {
+	w.p.Set(w.Cluster, &w.Options)
+	d := &w.p.d
+	if err := d.reset(&w.p, ask, now); err != nil {
 		return err
 	}
 	if _, held := d.c.LookupGrant(ask.Key); held {
@@ -172,8 +176,8 @@ func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 // bars reports whether the ask may have no victims at all. If tasks of its own
 // leaf may go, law 4 is a matter of single victims; see prepare.
 func (w *WhatIf) bars(second bool) bool {
-	w.d.begin(&w.answer)
-	w.d.precondition(&w.answer)
+	w.p.d.begin(&w.answer)
+	w.p.d.precondition(&w.answer)
 	switch w.answer.Refusal.Reason {
 	case "", rulebook.HeadroomInside: // the latter only says that no set helps
 		return false
@@ -188,7 +192,7 @@ func (w *WhatIf) clear() {
 	for _, id := range w.set {
 		w.at[id] = 0
 	}
-	c, needs := w.d.c, &w.d.needs
+	c, needs := w.p.d.c, &w.p.d.needs
 	w.set, w.rules, w.wrongs, w.lacks = w.set[:0], w.rules[:0], 0, 0
 	w.at = rows.More(w.at, max(0, len(c.tasks)-len(w.at)))
 	w.lack = append(w.lack[:0], needs.blocks...)
@@ -197,7 +201,7 @@ func (w *WhatIf) clear() {
 			w.lacks++
 		}
 	}
-	amounts := len(w.d.eligible.Rooms.Bounds) * c.types
+	amounts := len(w.p.d.eligible.Rooms.Bounds) * c.types
 	w.gone = rows.Zeros(w.gone, amounts)
 	w.drawn = rows.Zeros(w.drawn, len(c.budgets))
 }
@@ -208,11 +212,11 @@ func (w *WhatIf) Preempt(id TaskID) bool {
 	if !w.isOpen() || uint(id) >= uint(len(w.at)) || w.at[id] != 0 {
 		return false
 	}
-	r := &w.d.c.tasks[id]
+	r := &w.p.d.c.tasks[id]
 	if !r.flags.has(flagLive) || r.state == Granted {
 		return false
 	}
-	w.set, w.rules = append(w.set, id), append(w.rules, w.d.eligible.rule(id))
+	w.set, w.rules = append(w.set, id), append(w.rules, w.p.d.eligible.rule(id))
 	w.at[id] = int32(len(w.set))
 	w.count(len(w.set)-1, +1)
 	return true
@@ -238,11 +242,11 @@ func (w *WhatIf) MayFit() bool { return w.isOpen() && w.lacks == 0 }
 // Lawful reports whether the ask may preempt, and the set keeps all laws that depend on no node. Parts of a lawful set
 // are lawful, unless they split a job that goes whole.
 func (w *WhatIf) Lawful() bool {
-	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0) && w.d.c.keepsCaps(&w.d.caps, w.set)
+	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0) && w.p.d.c.keepsCaps(&w.p.d.caps, w.set)
 }
 
 // isOpen reports whether the cluster is still the one that w was opened for.
-func (w *WhatIf) isOpen() bool { return w.d.c != nil && w.open == w.d.c.version }
+func (w *WhatIf) isOpen() bool { return w.p.d.c != nil && w.open == w.p.d.c.version }
 
 // count counts a task of the set, or takes it back. What is leaving anyway frees nothing.
 func (w *WhatIf) count(i int, sign int64) {
@@ -250,20 +254,20 @@ func (w *WhatIf) count(i int, sign int64) {
 	if w.rules[i] != 0 {
 		w.wrongs += int(sign)
 	}
-	r := &w.d.c.tasks[id]
+	r := &w.p.d.c.tasks[id]
 	if r.state != Running {
 		return
 	}
-	leaf, size := &w.d.eligible.Leaves[r.leaf], w.d.c.size(id)
+	leaf, size := &w.p.d.eligible.Leaves[r.leaf], w.p.d.c.size(id)
 	w.countHeadroom(leaf.Level, size, sign)
 	for _, b := range leaf.Bounds {
 		w.countBound(b, size, sign)
 	}
-	for _, b := range w.d.c.budgetsOf(id) {
+	for _, b := range w.p.d.c.budgetsOf(id) {
 		w.countBudget(b, sign)
 	}
-	if r.job != 0 && w.d.c.gangs > 0 {
-		j := w.d.gangs.glance(r.job)
+	if r.job != 0 && w.p.d.c.gangs > 0 {
+		j := w.p.d.gangs.glance(r.job)
 		w.judge(j.broken(), -1)
 		j.taken += int32(sign)
 		w.judge(j.broken(), +1)
@@ -279,7 +283,7 @@ func (w *WhatIf) judge(broken bool, sign int) {
 
 // countHeadroom counts amounts for the queues from a level on.
 func (w *WhatIf) countHeadroom(level int32, size resources.Vector, sign int64) {
-	n := &w.d.needs
+	n := &w.p.d.needs
 	for i := int(level); i < len(n.queues); i++ {
 		for t := range n.masks[i].All() {
 			lack := &w.lack[i*n.types+t]
@@ -298,7 +302,7 @@ func (w *WhatIf) countHeadroom(level int32, size resources.Vector, sign int64) {
 
 // countBound counts amounts for a bound of law 2, or takes them back.
 func (w *WhatIf) countBound(row int32, size resources.Vector, sign int64) {
-	bound := &w.d.eligible.Rooms.Bounds[row]
+	bound := &w.p.d.eligible.Rooms.Bounds[row]
 	for t := range bound.Room.Defined.All() {
 		if v := size[t]; v > 0 {
 			gone := &w.gone[int(row)*len(size)+t]
@@ -311,7 +315,7 @@ func (w *WhatIf) countBound(row int32, size resources.Vector, sign int64) {
 
 // countBudget counts a task of a budget.
 func (w *WhatIf) countBudget(row int32, sign int64) {
-	b := &w.d.c.budgets[row]
+	b := &w.p.d.c.budgets[row]
 	if left := max(b.left, 0); b.hard {
 		w.judge(w.drawn[row] > left, -1)
 		w.drawn[row] += sign

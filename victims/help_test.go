@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -384,7 +385,7 @@ func TestHelp_GrantStarts(t *testing.T) {
 	n1, _ := f.c.LookupNode("n1")
 	_, err := f.c.GrantPlace(f.ask("g", "a", 6), n1, time.Time{})
 	require.NoError(t, err)
-	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "b", 6)
+	p, ask := &jobs.Planner{Cluster: f.c}, f.ask("x", "b", 6)
 	d := f.decide(p, ask)
 	require.Equal(t, "no-victims", d.Refusal.Reason)
 	require.True(t, d.Refusal.Help.IfMore(f.c, f.queue("a")))
@@ -404,7 +405,7 @@ func TestHelp_GrantGoesWithItsNode(t *testing.T) {
 	n2, _ := f.c.LookupNode("n2")
 	_, err := f.c.GrantPlace(f.ask("g", "a", 1), n2, time.Time{})
 	require.NoError(t, err)
-	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "a", 3)
+	p, ask := &jobs.Planner{Cluster: f.c}, f.ask("x", "a", 3)
 	d := f.decide(p, ask)
 	require.Equal(t, "no-victims", d.Refusal.Reason)
 	require.False(t, d.Refusal.Help.IfNode("n2"))
@@ -428,7 +429,7 @@ func TestHelp_MoreAboveTheFence(t *testing.T) {
 	f.node("n1", 6)
 	f.node("n2", 6)
 	f.task("v", "p.in.a", "n1", 6)
-	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "p.in.b", 4)
+	p, ask := &jobs.Planner{Cluster: f.c}, f.ask("x", "p.in.b", 4)
 	f.task("w", "p.side", "n2", 3)
 	d := f.decide(p, ask)
 	require.Equal(t, "no-victims", d.Refusal.Reason, "p would have 7 of 9")

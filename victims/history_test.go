@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -25,7 +26,7 @@ type chronicle struct {
 	t       *testing.T
 	random  *rand.Rand
 	cluster *victims.Cluster
-	planner victims.Planner
+	planner jobs.Planner
 	auditor victims.Auditor
 	now     time.Time
 	leaves  []queue.ID

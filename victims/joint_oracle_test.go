@@ -29,7 +29,7 @@ func TestOracle_LevelsOfHastyDecisions(t *testing.T) {
 			cluster := build(t, &c.World)
 			planner := world.CasePlanner(cluster, c)
 			planner.Audit = true
-			victims.Hasten(planner)
+			planner.Hasten()
 			ask := askOf(t, cluster, &c.Ask)
 			var d victims.Decision
 			require.NoError(t, planner.Decide(&d, &ask, c.Options.Now))

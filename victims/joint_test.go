@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -44,7 +45,7 @@ func TestDecide_SmallVictimElsewhere(t *testing.T) {
 	}
 	ask := victims.Ask{Key: "x", Application: "x", Queue: b, Size: amounts(2, 5), Priority: 3}
 	for _, exhaustive := range []bool{false, true} {
-		p := victims.Planner{Cluster: c}
+		p := jobs.Planner{Cluster: c}
 		p.Exhaust(exhaustive)
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &ask, now))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -32,7 +33,7 @@ func TestLawful(t *testing.T) {
 		}
 		ask := f.ask("x", "b", 3)
 		ask.Application = "app"
-		return f.decide(&victims.Planner{}, ask).Plan
+		return f.decide(&jobs.Planner{}, ask).Plan
 	}
 	free := decide(t, func(f *fixture, node string) { f.task(node+"-own", "kept", node, 8) })
 	require.Equal(t, "n000", free.Places[0].NodeName)
@@ -72,7 +73,7 @@ func TestLawful_IsOfApplicationAndCluster(t *testing.T) {
 		f   *fixture
 		app string
 	}{{x, "y"}, {y, "x"}} {
-		var p victims.Planner
+		var p jobs.Planner
 		victimsOf := func(f *fixture, app string) []victims.Victim {
 			ask := f.ask("ask", "b", 4)
 			ask.Application = app

@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -192,7 +193,7 @@ func TestInputUnchanged(t *testing.T) {
 
 // plannerOf makes p, which keeps the memory of other decisions, the planner of
 // a case.
-func plannerOf(p *victims.Planner, cluster *victims.Cluster, c *world.Case) *victims.Planner {
+func plannerOf(p *jobs.Planner, cluster *victims.Cluster, c *world.Case) *jobs.Planner {
 	fresh := world.PlannerOf(cluster, &c.Options)
 	p.Cluster, p.Exempt = fresh.Cluster, fresh.Exempt
 	p.StrictPriority, p.RetryInterval, p.Scarce = fresh.StrictPriority, fresh.RetryInterval, fresh.Scarce

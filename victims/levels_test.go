@@ -18,6 +18,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/preempttest"
 )
@@ -116,7 +117,7 @@ func TestLevels_Preemptions(t *testing.T) {
 	f.task("once", "a", "n2", 2, func(t *victims.Task) { t.Preemptions = 1 })
 	f.task("never", "a", "n2", 2)
 	ask := f.ask("x", "b", 4)
-	decide := func(o victims.Options) *victims.Decision { return f.decide(&victims.Planner{Options: o}, ask) }
+	decide := func(o victims.Options) *victims.Decision { return f.decide(&jobs.Planner{Options: o}, ask) }
 	d := decide(victims.Options{Audit: true})
 	require.Equal(t, []string{"often"}, keysOf(d))
 	require.Zero(t, d.Plan.Cost.Preemptions)
@@ -160,7 +161,7 @@ func TestLevels_Check(t *testing.T) {
 		{[]string{"rank", "work", "rank"}, victims.ErrDuplicate, `victims: Levels[2]: "rank", as Levels[0]: `},
 	} {
 		f := giverAndTaker(t)
-		p := victims.Planner{Cluster: f.c, Options: victims.Options{Levels: test.levels}}
+		p := jobs.Planner{Cluster: f.c, Options: victims.Options{Levels: test.levels}}
 		before := victims.Decision{Outcome: victims.Waits}
 		d := before
 		err := p.Decide(&d, f.ask("x", "b", 3), now)
@@ -177,7 +178,7 @@ func TestOptions_Words(t *testing.T) {
 		`victims: WithinQueue: "any", want never, met or branch: unknown`: {WithinQueue: "any"},
 		`victims: Moves: "some": unknown`:                                 {Moves: "some"},
 	} {
-		err := (&victims.Planner{Cluster: f.c, Options: o}).Decide(new(victims.Decision), f.ask("x", "b", 3), now)
+		err := (&jobs.Planner{Cluster: f.c, Options: o}).Decide(new(victims.Decision), f.ask("x", "b", 3), now)
 		require.EqualError(t, err, says)
 		require.ErrorIs(t, err, victims.ErrUnknown)
 	}
@@ -188,7 +189,7 @@ func TestOptions_Words(t *testing.T) {
 func TestLevels_Order(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		levels := drawLevels(t)
-		require.NoError(t, preempttest.Test(&victims.Planner{Options: victims.Options{Compare: victims.CompareBy(levels)}}, nil, now), "%v", levels)
+		require.NoError(t, preempttest.Test(&jobs.Planner{Options: victims.Options{Compare: victims.CompareBy(levels)}}, nil, now), "%v", levels)
 	})
 }
 

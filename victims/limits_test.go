@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -26,7 +27,7 @@ func TestHeadroom_HardBudgets(t *testing.T) {
 	f.task("three", "p.a", "n2", 2, func(t *victims.Task) { t.Priority = 1 })
 	ask := f.ask("x", "p.b", 4)
 	ask.Priority = 2
-	d := f.decide(&victims.Planner{Options: victims.Options{Audit: true}}, ask)
+	d := f.decide(&jobs.Planner{Options: victims.Options{Audit: true}}, ask)
 	require.Equal(t, "n1", d.Plan.Places[0].NodeName)
 	require.Equal(t, []string{"one", "three"}, keysOf(d))
 }
@@ -44,7 +45,7 @@ func TestHeadroom_TwoLeaves(t *testing.T) {
 	for _, key := range []string{"a1", "a2", "c1", "c2"} {
 		f.task(key, "p."+key[:1], "n2", 2)
 	}
-	d := f.decide(&victims.Planner{Options: victims.Options{Audit: true}}, f.ask("x", "p.b", 4))
+	d := f.decide(&jobs.Planner{Options: victims.Options{Audit: true}}, f.ask("x", "p.b", 4))
 	require.Equal(t, "n1", d.Plan.Places[0].NodeName)
 	require.Equal(t, []string{"a1", "c1"}, keysOf(d))
 }
@@ -61,7 +62,7 @@ func TestPredicate_InnermostGuarantee(t *testing.T) {
 	f.task("v1", "a.aa", "n1", 2)
 	f.task("v2", "a.aa", "n1", 2)
 	f.task("v3", "a.ab", "n2", 9)
-	p := &victims.Planner{Options: victims.Options{Audit: true, Predicate: func(q *victims.Question) bool { return len(q.Victims) == 2 }}}
+	p := &jobs.Planner{Options: victims.Options{Audit: true, Predicate: func(q *victims.Question) bool { return len(q.Victims) == 2 }}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, victims.Refused, d.Outcome)
 	require.Equal(t, "predicate", d.Refusal.Reason)
@@ -74,7 +75,7 @@ func TestPredicate_GivesBackTheCostliest(t *testing.T) {
 	for i, key := range []string{"v1", "v2", "v3"} {
 		f.task(key, "a", "n1", 2, func(t *victims.Task) { t.Priority = int32(i) })
 	}
-	p := &victims.Planner{Options: victims.Options{Audit: true, Predicate: func(q *victims.Question) bool { return len(q.Victims) > 1 }}}
+	p := &jobs.Planner{Options: victims.Options{Audit: true, Predicate: func(q *victims.Question) bool { return len(q.Victims) > 1 }}}
 	ask := f.ask("x", "b", 2)
 	ask.Priority = 5
 	require.Equal(t, []string{"v1", "v2"}, keysOf(f.decide(p, ask)))
@@ -87,7 +88,7 @@ func TestPredicate_PassesOverTheLarge(t *testing.T) {
 	f.task("v1", "a", "n1", 2)
 	f.task("v2", "a", "n1", 2)
 	f.task("v3", "a", "n1", 1, func(t *victims.Task) { t.Priority = 1 })
-	p := &victims.Planner{Options: victims.Options{Audit: true, Predicate: func(q *victims.Question) bool { return len(q.Victims) > 1 }}}
+	p := &jobs.Planner{Options: victims.Options{Audit: true, Predicate: func(q *victims.Question) bool { return len(q.Victims) > 1 }}}
 	ask := f.ask("x", "b", 2)
 	ask.Priority = 5
 	require.Equal(t, []string{"v1", "v3"}, keysOf(f.decide(p, ask)))
@@ -101,7 +102,7 @@ func TestPredicate_Overrun(t *testing.T) {
 	web := func(t *victims.Task) { t.Budgets = []string{"web"} }
 	f.task("v1", "a", "n1", 2, web)
 	f.task("v2", "a", "n1", 2, web)
-	d := f.decide(&victims.Planner{Options: victims.Options{Predicate: func(q *victims.Question) bool { return len(q.Victims) > 1 }}}, f.ask("x", "b", 2))
+	d := f.decide(&jobs.Planner{Options: victims.Options{Predicate: func(q *victims.Question) bool { return len(q.Victims) > 1 }}}, f.ask("x", "b", 2))
 	require.Equal(t, []string{"v1", "v2"}, keysOf(d))
 	require.EqualValues(t, 1, d.Plan.Cost.Overrun)
 }
@@ -121,7 +122,7 @@ func TestHeadroom_ManyKinds(t *testing.T) {
 	require.NoError(t, err)
 	ask := f.ask("x", "p.b", 50)
 	ask.Priority = 2
-	d := f.decide(&victims.Planner{Options: victims.Options{Audit: true}}, ask)
+	d := f.decide(&jobs.Planner{Options: victims.Options{Audit: true}}, ask)
 	require.Len(t, d.Plan.Victims, 1)
 	require.EqualValues(t, 0, d.Plan.Victims[0].Priority)
 	require.Equal(t, victims.NoProof, d.Plan.Proof)
@@ -143,7 +144,7 @@ func TestExchange_KeepsGuarantees(t *testing.T) {
 	require.NoError(t, err)
 	ask := f.ask("x", "p.b", 100)
 	ask.Priority = 5
-	d := f.decide(&victims.Planner{Options: victims.Options{Audit: true}}, ask)
+	d := f.decide(&jobs.Planner{Options: victims.Options{Audit: true}}, ask)
 	require.Equal(t, victims.NoProof, d.Plan.Proof)
 	require.Equal(t, []string{"a1", "c049"}, keysOf(d))
 }
@@ -162,8 +163,8 @@ func TestHeadroom_AgainInALargeCluster(t *testing.T) {
 	f.task("own", "a", "n1", 1)
 	f.task("one", "b", "n1", 1)
 	f.task("two", "b", "n1", 2, priority(1))
-	p := &victims.Planner{Options: victims.Options{Audit: true}}
-	victims.Hasten(p)
+	p := &jobs.Planner{Options: victims.Options{Audit: true}}
+	p.Hasten()
 	ask := f.ask("x", "a", 5)
 	ask.Priority = 3
 	require.Equal(t, []string{"other", "two"}, keysOf(f.decide(p, ask)))
@@ -184,5 +185,5 @@ func TestHeadroom_BestKindsAreNotEnough(t *testing.T) {
 	require.NoError(t, err)
 	ask := f.ask("x", "a", 9370)
 	ask.Priority = 3
-	require.Len(t, f.decide(&victims.Planner{Options: victims.Options{Audit: true}}, ask).Plan.Victims, 109)
+	require.Len(t, f.decide(&jobs.Planner{Options: victims.Options{Audit: true}}, ask).Plan.Victims, 109)
 }

@@ -23,7 +23,7 @@ func TestMinRuntime_OfAnotherTree(t *testing.T) {
 	f := newFixture(t, config(time.Minute))
 	f.node("n1", 4)
 	f.task("v", "a", "n1", 4, func(t *victims.Task) { t.Scheduled = now.Add(-2 * time.Minute) })
-	lone, gangs := victims.Planner{Cluster: f.c}, jobs.Planner{Cluster: f.c}
+	lone, gangs := jobs.Planner{Cluster: f.c}, jobs.Planner{Cluster: f.c}
 	decide := func() (all []string) {
 		ask, gang := f.ask("x", "b", 4), *f.ask("y", "b", 4)
 		gang.Members = []victims.Member{{Key: "m"}}
@@ -54,7 +54,7 @@ func TestMinRuntime(t *testing.T) {
 	}})
 	f.node("n1", 4)
 	f.task("v", "a.long", "n1", 4, func(t *victims.Task) { t.Scheduled = now.Add(-6 * time.Minute) })
-	p, ask := &victims.Planner{Cluster: f.c, Options: victims.Options{Audit: true}}, f.ask("x", "b", 4)
+	p, ask := &jobs.Planner{Cluster: f.c, Options: victims.Options{Audit: true}}, f.ask("x", "b", 4)
 	decide := func(at time.Time) *victims.Decision {
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, ask, at))

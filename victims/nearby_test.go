@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -43,7 +44,7 @@ func TestSameNode(t *testing.T) {
 	} {
 		f := crowded(t)
 		ask := f.ask("x", "p.b", test.size)
-		p := victims.Planner{Options: victims.Options{Audit: true}}
+		p := jobs.Planner{Options: victims.Options{Audit: true}}
 		d := f.decide(&p, ask)
 		require.Equal(t, test.anywhere, keysOf(d))
 		require.Equal(t, test.place, d.Plan.Places[0].NodeName)
@@ -67,7 +68,7 @@ func TestSameNode(t *testing.T) {
 // The auditor says of a victim elsewhere that it is.
 func TestSameNode_Audit(t *testing.T) {
 	f := crowded(t)
-	d := f.decide(&victims.Planner{}, f.ask("x", "p.b", 2))
+	d := f.decide(&jobs.Planner{}, f.ask("x", "p.b", 2))
 	a := victims.Auditor{Cluster: f.c}
 	require.Empty(t, a.Audit(nil, d, now))
 	a.VictimsOnNode = true
@@ -87,7 +88,7 @@ func TestSameNode_Gangs(t *testing.T) {
 	gang := func(t *victims.Task) { t.Job = "g" }
 	f.task("here", "p.a", "n1", 2, gang)
 	f.task("there", "p.a", "n2", 4, gang)
-	p := victims.Planner{Options: victims.Options{VictimsOnNode: true, Audit: true}}
+	p := jobs.Planner{Options: victims.Options{VictimsOnNode: true, Audit: true}}
 	require.NoError(t, f.c.SetMinMembers("g", 2))
 	d := f.decide(&p, f.ask("x", "p.b", 4))
 	require.Equal(t, []string{"here", "there"}, keysOf(d))
@@ -108,7 +109,7 @@ func TestSameNode_LacksWithoutGangs(t *testing.T) {
 	f.node("n2", 4)
 	f.task("one", "p.a", "n1", 1)
 	f.task("two", "p.a", "n2", 2, func(t *victims.Task) { t.Job = "g" })
-	p := victims.Planner{Options: victims.Options{VictimsOnNode: true, Audit: true}}
+	p := jobs.Planner{Options: victims.Options{VictimsOnNode: true, Audit: true}}
 	require.NoError(t, f.c.SetMinMembers("g", 1))
 	d := f.decide(&p, f.ask("x", "p.b", 3))
 	require.Equal(t, "no-victims", d.Refusal.Reason)
@@ -132,7 +133,7 @@ func TestOwnApplication(t *testing.T) {
 		{false, "n1", victims.Refused}, {true, "n1", victims.Preempts}, {true, "", victims.Refused},
 	} {
 		ask.RequiredNode = test.node
-		p := victims.Planner{Options: victims.Options{TakeOwnApplication: test.own, Audit: true}}
+		p := jobs.Planner{Options: victims.Options{TakeOwnApplication: test.own, Audit: true}}
 		d := f.decide(&p, ask)
 		require.Equal(t, test.outcome, d.Outcome, "%+v", test)
 		if d.Outcome == victims.Refused {

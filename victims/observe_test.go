@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -18,7 +19,7 @@ func TestObserve_TellsEveryDecisionOnce(t *testing.T) {
 	f.node("n1", 4)
 	f.task("t1", "a", "n1", 4)
 	var told []*victims.Decision
-	p := &victims.Planner{Cluster: f.c, Options: victims.Options{Audit: true, Observe: func(d *victims.Decision) { told = append(told, d) }}}
+	p := &jobs.Planner{Cluster: f.c, Options: victims.Options{Audit: true, Observe: func(d *victims.Decision) { told = append(told, d) }}}
 
 	d := f.decide(p, f.ask("x", "b", 4))
 	require.Len(t, told, 1)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/invalid"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -30,10 +31,10 @@ func TestCompare_ReplacesTheOrderOfCosts(t *testing.T) {
 	ask := f.ask("x", "b", 9)
 	ask.Priority = 5
 
-	require.Equal(t, []string{"low0", "low1", "low2"}, keysOf(f.decide(&victims.Planner{}, ask)))
+	require.Equal(t, []string{"low0", "low1", "low2"}, keysOf(f.decide(&jobs.Planner{}, ask)))
 
 	fewest := func(a, b *victims.Cost) int { return cmp.Or(cmp.Compare(a.Victims, b.Victims), a.Compare(b)) }
-	d := f.decide(&victims.Planner{Options: victims.Options{Compare: fewest}}, ask)
+	d := f.decide(&jobs.Planner{Options: victims.Options{Compare: fewest}}, ask)
 	require.Equal(t, []string{"high"}, keysOf(d))
 	require.True(t, d.Plan.Proof == victims.ProofCost)
 }
@@ -48,7 +49,7 @@ func TestCompare_OnOneNode(t *testing.T) {
 	f.task("c", "a", "n1", 4)
 	f.task("d", "a", "n1", 2)
 	indifferent := func(a, b *victims.Cost) int { return 0 }
-	d := f.decide(&victims.Planner{Options: victims.Options{Compare: indifferent}}, f.ask("x", "b", 4))
+	d := f.decide(&jobs.Planner{Options: victims.Options{Compare: indifferent}}, f.ask("x", "b", 4))
 	require.Equal(t, victims.Preempts, d.Outcome)
 	freed := int64(0)
 	for _, v := range d.Plan.Victims {
@@ -74,11 +75,11 @@ func twelveOddSizes(t *testing.T) *fixture {
 func TestBudget_BoundsTheSearch(t *testing.T) {
 	f := twelveOddSizes(t)
 	ask := f.ask("x", "b", 90+84+60)
-	full := f.decide(&victims.Planner{}, ask)
+	full := f.decide(&jobs.Planner{}, ask)
 	require.True(t, full.Plan.Proof == victims.ProofCost)
 	require.Greater(t, full.Plan.Steps, int64(1000))
 
-	short := f.decide(&victims.Planner{Options: victims.Options{Steps: 1}}, ask)
+	short := f.decide(&jobs.Planner{Options: victims.Options{Steps: 1}}, ask)
 	require.Equal(t, victims.Preempts, short.Outcome)
 	require.False(t, short.Plan.Proof == victims.ProofCost)
 	require.Less(t, short.Plan.Steps, full.Plan.Steps, "only what it takes to state the problem")
@@ -91,8 +92,8 @@ func TestBudget_BoundsTheSearch(t *testing.T) {
 func TestBudget_Unlimited(t *testing.T) {
 	f := twelveOddSizes(t)
 	ask := f.ask("x", "b", 90+84+60)
-	want := f.decide(&victims.Planner{}, ask)
-	got := f.decide(&victims.Planner{Options: victims.Options{Steps: math.MaxInt64}}, ask)
+	want := f.decide(&jobs.Planner{}, ask)
+	got := f.decide(&jobs.Planner{Options: victims.Options{Steps: math.MaxInt64}}, ask)
 	require.True(t, got.Plan.Proof == victims.ProofCost)
 	require.Equal(t, keysOf(want), keysOf(got))
 }
@@ -107,7 +108,7 @@ func TestPlanner_MovesToAnotherCluster(t *testing.T) {
 	wide := victims.NewCluster(tree)
 	_, err = wide.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{1, 1, 1}})
 	require.NoError(t, err)
-	p := &victims.Planner{Cluster: wide}
+	p := &jobs.Planner{Cluster: wide}
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &victims.Ask{Key: "k", Queue: 1, Size: resources.Vector{2, 2, 2}}, now))
 
@@ -127,7 +128,7 @@ func TestDecide_RejectsTimesOutOfRange(t *testing.T) {
 	ask := f.ask("x", "b", 2)
 	ask.PendingSince = time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC)
 	var d victims.Decision
-	require.ErrorIs(t, (&victims.Planner{Cluster: f.c}).Decide(&d, ask, now), invalid.Range)
+	require.ErrorIs(t, (&jobs.Planner{Cluster: f.c}).Decide(&d, ask, now), invalid.Range)
 }
 
 func TestStrictPriority(t *testing.T) {
@@ -135,12 +136,12 @@ func TestStrictPriority(t *testing.T) {
 	f.node("n1", 4)
 	f.task("equal", "a", "n1", 2)
 	f.task("lower", "a", "n1", 2, func(t *victims.Task) { t.Priority = -1 })
-	require.Equal(t, victims.Preempts, f.decide(&victims.Planner{}, f.ask("x", "b", 4)).Outcome)
-	d := f.decide(&victims.Planner{Options: victims.Options{StrictPriority: true}}, f.ask("x", "b", 4))
+	require.Equal(t, victims.Preempts, f.decide(&jobs.Planner{}, f.ask("x", "b", 4)).Outcome)
+	d := f.decide(&jobs.Planner{Options: victims.Options{StrictPriority: true}}, f.ask("x", "b", 4))
 	require.Equal(t, victims.Refused, d.Outcome)
 	require.Contains(t, d.Refusal.Counts, victims.Count{Rule: "priority", Tasks: 1})
 	require.Equal(t, 1, d.Refusal.Candidates)
-	require.Equal(t, []string{"lower"}, keysOf(f.decide(&victims.Planner{Options: victims.Options{StrictPriority: true}}, f.ask("x", "b", 2))))
+	require.Equal(t, []string{"lower"}, keysOf(f.decide(&jobs.Planner{Options: victims.Options{StrictPriority: true}}, f.ask("x", "b", 2))))
 }
 
 func TestInterval(t *testing.T) {
@@ -166,7 +167,7 @@ func TestInterval(t *testing.T) {
 			if test.delayed {
 				a.PendingSince = now.Add(-10 * time.Second) // of 30
 			}
-			d := f.decide(&victims.Planner{Options: victims.Options{RetryInterval: test.interval}}, &a)
+			d := f.decide(&jobs.Planner{Options: victims.Options{RetryInterval: test.interval}}, &a)
 			if test.reason == "" {
 				require.Equal(t, []string{"v"}, keysOf(d))
 				return
@@ -186,17 +187,17 @@ func TestDecide_DoesNotAllocate(t *testing.T) {
 		f    *fixture
 		ask  *victims.Ask
 		want victims.Outcome
-		plan victims.Planner
+		plan jobs.Planner
 	}{
-		"plan":       {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{}},
-		"exhaustive": {f, f.ask("x", "b", 6), victims.Preempts, *new(victims.Planner).Exhaust(true)},
-		"refusal":    {f, f.ask("x", "b", 7), victims.Refused, victims.Planner{}},
-		"fits":       {f, f.ask("x", "b", 0), victims.Fits, victims.Planner{}},
-		"search":     {headroom, headroom.ask("x", "b", 234), victims.Preempts, victims.Planner{}},
-		"exempt": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{
+		"plan":       {f, f.ask("x", "b", 6), victims.Preempts, jobs.Planner{}},
+		"exhaustive": {f, f.ask("x", "b", 6), victims.Preempts, jobs.Planner{Options: *new(victims.Options).Exhaust(true)}},
+		"refusal":    {f, f.ask("x", "b", 7), victims.Refused, jobs.Planner{}},
+		"fits":       {f, f.ask("x", "b", 0), victims.Fits, jobs.Planner{}},
+		"search":     {headroom, headroom.ask("x", "b", 234), victims.Preempts, jobs.Planner{}},
+		"exempt": {f, f.ask("x", "b", 6), victims.Preempts, jobs.Planner{
 			Options: victims.Options{Exempt: func(*victims.Question) (time.Time, bool) { return time.Time{}, false }},
 		}},
-		"predicate": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{
+		"predicate": {f, f.ask("x", "b", 6), victims.Preempts, jobs.Planner{
 			Options: victims.Options{Predicate: func(*victims.Question) bool { return true }},
 		}},
 	}
@@ -233,6 +234,6 @@ func TestDecide_HugeSizes(t *testing.T) {
 	f.task("a", "a", "n1", 1)
 	f.task("b", "a", "n1", 1)
 	f.task("c", "a", "n2", huge)
-	d := f.decide(&victims.Planner{}, f.ask("x", "b", 2))
+	d := f.decide(&jobs.Planner{}, f.ask("x", "b", 2))
 	require.Equal(t, []string{"c"}, keysOf(d), "one victim, and not two that fit better")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -103,7 +104,7 @@ func reshuffle(t *rapid.T, c *victims.Cluster, tasks []world.Task) {
 }
 
 // compare fails where the planner and the oracle differ.
-func compare(t tb, c *world.Case, p *victims.Planner, want oracle.Result, name string) {
+func compare(t tb, c *world.Case, p *jobs.Planner, want oracle.Result, name string) {
 	t.Helper()
 	ask := askOf(t, p.Cluster, &c.Ask)
 	var d victims.Decision

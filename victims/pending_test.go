@@ -81,13 +81,13 @@ func propertyPending(t *rapid.T) {
 }
 
 // pendingOf returns an empty list for a planner.
-func pendingOf(p *victims.Planner) *jobs.Pending {
+func pendingOf(p *jobs.Planner) *jobs.Pending {
 	return &jobs.Pending{Planner: &jobs.Planner{Cluster: p.Cluster, Options: p.Options}}
 }
 
 // decideEach decides all asks in a copy of the cluster, and starts what fits.
-func decideEach(t *rapid.T, p *victims.Planner, asks []victims.Ask, now time.Time) (all []string) {
-	q := victims.Planner{Cluster: p.Cluster.Clone(), Options: p.Options}
+func decideEach(t *rapid.T, p *jobs.Planner, asks []victims.Ask, now time.Time) (all []string) {
+	q := jobs.Planner{Cluster: p.Cluster.Clone(), Options: p.Options}
 	for i := range asks {
 		var d victims.Decision
 		require.NoError(t, q.Decide(&d, &asks[i], now))
@@ -119,7 +119,7 @@ func TestPending(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 4)
 	f.task("v", "a", "n1", 4, func(t *victims.Task) { t.Priority = 9 })
-	p := &victims.Planner{Cluster: f.c}
+	p := &jobs.Planner{Cluster: f.c}
 	decided := 0
 	p.Observe = func(*victims.Decision) { decided++ }
 	q := pendingOf(p)

@@ -327,23 +327,3 @@ func (f *filler) HelpLess(q queue.ID)                                  { f.Refus
 func (f *filler) HelpTime()                                            { f.Refusal.helpTime() }
 func (f *filler) Anything(c *Cluster)                                  { f.Refusal.Help.anything(c) }
 func (f *filler) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) { f.Refusal.Help.note(c, w, e) }
-
-// A plannerSide is what a [Planner] lends to planners of other packages.
-type plannerSide = lent.Side[*keeper]
-
-// A keeper is a planner to which the planner of jobs says whom the job of a member keeps.
-//
-//lint:ignore U1000 by lent.To
-type keeper Planner
-
-func (*keeper) For(p *Planner) *keeper                  { return (*keeper)(p) }
-func (k *keeper) Keep(keeps func(TaskID) rulebook.Rule) { k.keeps = keeps }
-
-// Without has one rule not hold.
-func (k *keeper) Without(r Relaxation) { k.without = r }
-
-// Share has explanations take their steps from what is left of those of a gang.
-func (k *keeper) Share(left *int64) { k.left = left }
-
-// Exhaust has the planner search all nodes: the same answer, much slower.
-func (k *keeper) Exhaust() { k.exhaustive = true }

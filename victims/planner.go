@@ -61,14 +61,13 @@ type Options struct {
 	// ask asks for the best plans first, at most twice per node and once per victim that changes.
 	Predicate func(q *Question) bool
 
-	// Admit holds decisions of package jobs to other quotas of queues. It is asked at each queue from the leaf up, about
+	// Admit holds decisions to other quotas of queues. It is asked at each queue from the leaf up, about
 	// required members without a place together and further ones singly. It sets dst to what victims below have to
 	// free, in wanted types, and returns it; refused if no victim can help.
 	Admit func(dst resources.Vector, a *Admission) (lacks resources.Vector, refused bool)
 
 	// Moves lets Movable tasks start again on another node, if that is cheaper or the only way. Guarantees and opting
-	// out do not keep a task from it; all else does. Package jobs does it, for one ask at a time; others refuse it. See
-	// DESIGN.md, Moves.
+	// out do not keep a task from it; all else does. See DESIGN.md, Moves.
 	Moves Moves
 	// MaxMoved refuses plans that move more than so many times what is asked for, in an asked type; 0: no
 	// bound.
@@ -102,6 +101,10 @@ type Options struct {
 	Audit bool
 	// Observe sees every decision once. It must not change it, and must copy what it keeps.
 	Observe func(d *Decision)
+
+	// For tests: all nodes are searched, with the same answer; and decisions over small clusters end as those over
+	// large ones do, once the least levels are shown.
+	exhaustive, hasty bool
 }
 
 // counting returns the types of Scarce, or all.
@@ -195,6 +198,8 @@ type optionsSide = lent.Side[*choosing]
 type choosing Options
 
 func (*choosing) For(o *Options) *choosing                               { return (*choosing)(o) }
+func (o *choosing) Planner() *planner                                    { return new(planner) }
+func (o *choosing) Exhaust()                                             { o.exhaustive = true }
 func (o *choosing) Check() error                                         { return (*Options)(o).check() }
 func (o *choosing) CompareCosts(a, b *Cost) int                          { return (*Options)(o).compareCosts(a, b) }
 func (o *choosing) AskOf(m *Move, c *Cluster) Ask                        { return m.ask(c) }
@@ -268,23 +273,14 @@ func (q *Question) pose(c *Cluster, ask *Ask, member *Member, now time.Time) {
 	*q = Question{Cluster: c, Now: now, Ask: ask, Member: member, Places: q.Places[:0], Victims: q.Victims[:0]}
 }
 
-// A Planner decides lone asks over a [Cluster]. jobs.Planner decides these, gangs, and several together: take it
-// unless you have lone asks only. Only Cluster must be set.
-type Planner struct {
+// A planner decides lone asks over a cluster, for package jobs. It moves nobody, and tells no observer.
+type planner struct {
 	Cluster *Cluster
-
 	Options
 
-	exhaustive bool // all nodes are searched: same answer, much slower
-
-	// hasty has decisions over small clusters end as those over large ones do, once
-	// the least levels are shown: for tests.
-	hasty bool
-
-	plannerSide
-	keeps   func(TaskID) rulebook.Rule // see keeper
-	left    *int64                     // of the steps of an explanation; see keeper
-	without Relaxation                 // see keeper
+	keeps   func(TaskID) rulebook.Rule // see Keep
+	left    *int64                     // of the steps of an explanation; see Share
+	without Relaxation                 // see Without
 	auditor Auditor
 	found   []Violation
 	d       decision
@@ -298,25 +294,20 @@ func defaultSteps(c *Cluster) int64 {
 	return passOver(c)
 }
 
-// Decide sets dst to what should happen for an ask at the instant now. A refusal is no error. Errors leave dst
-// as it was: a key that is empty or a task's, a queue that is no leaf, values out of range, bad Levels, or
-// Moves.
-//
-// An ask that holds a grant is judged on its node, without that and later grants there. It fits if it can start
-// by [Cluster.Start], or by [Cluster.AddTask] if its size has changed. Else it is refused, [InFlight].
-func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
-	err := p.answer(dst, ask, now)
-	if err == nil && p.Observe != nil {
-		p.Observe(dst)
-	}
-	return err
-}
+// Set gives the planner a cluster and options.
+func (p *planner) Set(c *Cluster, o *Options) { p.Cluster, p.Options = c, *o }
 
-// answer is Decide, and nobody is told.
-func (p *Planner) answer(dst *Decision, ask *Ask, now time.Time) error {
-	if p.Cluster == nil {
-		panic("victims: a Planner without a Cluster")
-	}
+// Keep has it spare whom the job of a member has to, by a rule that is not 0; nil: nobody else.
+func (p *planner) Keep(keeps func(TaskID) rulebook.Rule) { p.keeps = keeps }
+
+// Without has one rule not hold.
+func (p *planner) Without(r Relaxation) { p.without = r }
+
+// Share has explanations take their steps from what is left of those of a gang.
+func (p *planner) Share(left *int64) { p.left = left }
+
+// Decide sets dst to what should happen for an ask. Errors leave dst as it was.
+func (p *planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
 	d := &p.d
 	if err := d.reset(p, ask, now); err != nil {
 		return err
@@ -340,13 +331,13 @@ func (d *decision) begin(dst *Decision) {
 }
 
 // verify has the auditor look at a plan, and withholds one that breaks a law.
-func (p *Planner) verify(dst *Decision, now time.Time) {
+func (p *planner) verify(dst *Decision, now time.Time) {
 	if dst.Outcome == Refused {
 		return
 	}
 	a := &p.auditor
 	a.Cluster, a.Options = p.Cluster, p.Options
-	a.ByPriority, a.Admit = false, nil // of gangs
+	a.ByPriority, a.Admit, a.Moves = false, nil, "" // of gangs and movers
 	p.found = a.Audit(p.found[:0], dst, now)
 	if len(p.found) > 0 {
 		dst.Plan.Places, dst.Plan.Victims = dst.Plan.Places[:0], dst.Plan.Victims[:0]
@@ -360,7 +351,7 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 // parts own what they need: who may go, what headroom lacks, where the ask may
 // run, what has been found.
 type decision struct {
-	p    *Planner
+	p    *planner
 	c    *Cluster
 	tree *queue.Tree // with the guarantees that count
 	ask  *Ask
@@ -422,16 +413,13 @@ type scratch struct {
 }
 
 // reset checks the ask and prepares what every kind of decision needs.
-func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
+func (d *decision) reset(p *planner, ask *Ask, now time.Time) error {
 	c := p.Cluster
 	if err := c.checkAsk(ask, now); err != nil {
 		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}
 	if err := p.Options.check(); err != nil {
 		return err
-	}
-	if p.Moves != "" {
-		return fmt.Errorf("victims: Moves: %q: a victims.Planner moves nobody, use that of package jobs: %w", p.Moves, ErrState)
 	}
 	tree, err := trees.Counting(c.tree, &d.counting, p.Scarce)
 	if err != nil {

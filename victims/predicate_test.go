@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -49,7 +50,7 @@ func threeNodes(t *testing.T) *fixture {
 func TestPredicate_AskedOnceWhereItAccepts(t *testing.T) {
 	f := threeNodes(t)
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(call) bool { return true })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(call) bool { return true })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v1"}, keysOf(d))
 	require.Equal(t, []call{{"n2", []string{"v1"}}}, calls)
@@ -58,7 +59,7 @@ func TestPredicate_AskedOnceWhereItAccepts(t *testing.T) {
 func TestPredicate_BestFirst(t *testing.T) {
 	f := threeNodes(t)
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n1" })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n1" })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v3a", "v3b", "v3c"}, keysOf(d))
 	// On a node whose best set was all of its candidates there is nothing to
@@ -73,7 +74,7 @@ func TestPredicate_BestFirst(t *testing.T) {
 func TestPredicate_RefusesAll(t *testing.T) {
 	f := threeNodes(t)
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(call) bool { return false })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(call) bool { return false })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, victims.Refused, d.Outcome)
 	require.Equal(t, "predicate", d.Refusal.Reason)
@@ -89,7 +90,7 @@ func TestPredicate_WidensAndTrims(t *testing.T) {
 	f.task("b", "a", "n1", 2)
 	f.task("c", "a", "n1", 2)
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "c") })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "c") })}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, []string{"c"}, keysOf(d))
 	require.False(t, d.Plan.Proof == victims.ProofCost)
@@ -109,7 +110,7 @@ func TestPredicate_OptedOutIfOnlyThatDoes(t *testing.T) {
 	f.task("a", "a", "n1", 2)
 	f.task("o", "a", "n1", 2, func(t *victims.Task) { t.OptedOut = true })
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Audit: true, Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "o") })}}
+	p := &jobs.Planner{Options: victims.Options{Audit: true, Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "o") })}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, []string{"o"}, keysOf(d))
 }
@@ -120,7 +121,7 @@ func TestPredicate_FitsOnTheNextNode(t *testing.T) {
 	f.node("n1", 6)
 	f.node("n2", 6)
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, victims.Fits, d.Outcome)
 	require.Equal(t, "n2", f.c.Node(d.Plan.Places[0].Node).Name)
@@ -134,7 +135,7 @@ func TestPredicate_SeesVictimsElsewhere(t *testing.T) {
 	f.node("n2", 6)
 	f.task("v", "a", "n2", 6)
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v"}, keysOf(d))
 	require.Equal(t, "n2", f.c.Node(d.Plan.Places[0].Node).Name)
@@ -150,13 +151,13 @@ func TestPredicate_ProvesNothingOfSetsNotTried(t *testing.T) {
 		f.task("t1", "a", "n1", 4)
 		f.task("t2", "a", "n1", 4)
 		never := func(q *victims.Question) bool { return f.c.Node(q.Node).Name != "n1" }
-		d := f.decide(&victims.Planner{Options: victims.Options{Predicate: never}}, f.ask("x", "b", 4))
+		d := f.decide(&jobs.Planner{Options: victims.Options{Predicate: never}}, f.ask("x", "b", 4))
 		require.Equal(t, "predicate", d.Refusal.Reason)
 		require.Equal(t, guaranteed == 0, d.Refusal.Proven, "guaranteed %d", guaranteed)
 
 		f.node("n2", 8)
 		f.task("t3", "a", "n2", 8)
-		d = f.decide(&victims.Planner{Options: victims.Options{Predicate: never}}, f.ask("x", "b", 4))
+		d = f.decide(&jobs.Planner{Options: victims.Options{Predicate: never}}, f.ask("x", "b", 4))
 		require.Equal(t, []string{"t3"}, keysOf(d))
 		require.True(t, d.Plan.Proof == victims.ProofCost) // of a there is now enough that all on n1 may go
 	}
@@ -170,7 +171,7 @@ func TestPredicate_RetryAtInBetween(t *testing.T) {
 	f.task("t0", "a", "n1", 4, func(t *victims.Task) { t.Priority = -1 })
 	f.task("t1", "a", "n1", 4)
 	f.task("t2", "a", "n1", 4)
-	p := &victims.Planner{
+	p := &jobs.Planner{
 		Options: victims.Options{
 			Exempt:    f.exemptions(map[string]int{"t0": 120, "t1": 60, "t2": 180}),
 			Predicate: func(q *victims.Question) bool { return slices.Equal(f.names(q.Victims), []string{"t1"}) },
@@ -189,7 +190,7 @@ func TestPredicate_NotAskedTwiceInPlace(t *testing.T) {
 	f.node("n2", 6)
 	f.task("going", "a", "n2", 6, func(t *victims.Task) { t.State = victims.Releasing })
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, victims.Waits, d.Outcome)
 	require.Equal(t, []call{{"n1", nil}, {"n2", nil}}, calls)
@@ -210,7 +211,7 @@ func TestPredicate_PutsNodesOff(t *testing.T) {
 	}
 	var calls []call
 	looks := 0
-	p := &victims.Planner{
+	p := &jobs.Planner{
 		Options: victims.Options{
 			Predicate: f.recorder(&calls, func(c call) bool { return true }),
 			Filter:    func(*victims.Question) bool { looks++; return true },
@@ -245,7 +246,7 @@ func TestPredicate_HeadroomFromMany(t *testing.T) {
 		}
 		f.task("rest", "a", "far", 3*others-2*others-2*6)
 		var calls []call
-		p := &victims.Planner{Options: victims.Options{Audit: true, Predicate: f.recorder(&calls, func(c call) bool { return c.node == accepts })}}
+		p := &jobs.Planner{Options: victims.Options{Audit: true, Predicate: f.recorder(&calls, func(c call) bool { return c.node == accepts })}}
 		d := f.decide(p, f.ask("x", "b", 6))
 		if accepts == "nobody" {
 			require.Equal(t, "predicate", d.Refusal.Reason)
@@ -274,7 +275,7 @@ func TestPredicate_RecallsBeatenPlans(t *testing.T) {
 	f.task("s2", "a", "n3", 2)
 	f.task("s3", "a", "n3", 2)
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node != "n2" })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return c.node != "n2" })}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"a1", "a2"}, keysOf(d))
 	require.Equal(t, []call{{"n2", []string{"one"}}, {"n3", []string{"s1", "s2", "s3"}}, {"n1", []string{"a1", "a2"}}}, calls)
@@ -293,7 +294,7 @@ func TestPredicate_BestSetIfNotAllMayGo(t *testing.T) {
 	f.task("s2", "a", "n2", 2, func(t *victims.Task) { t.Scheduled = now.Add(-time.Minute) })
 	f.task("large", "a", "n2", 4, func(t *victims.Task) { t.Scheduled = now.Add(-time.Hour) })
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "large") })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "large") })}}
 	d := f.decide(p, f.ask("x", "b", 4))
 	require.Equal(t, []string{"large"}, keysOf(d))
 	require.Equal(t, []call{{"n1", []string{"first"}}, {"n2", []string{"s1", "s2"}}, {"n2", []string{"large"}}}, calls)
@@ -313,7 +314,7 @@ func TestPredicate_AskedAboutCandidatesOnly(t *testing.T) {
 	ask := f.ask("x", "b", 4)
 	ask.Application = "mine"
 	var calls []call
-	p := &victims.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return len(c.victims) > 1 })}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: f.recorder(&calls, func(c call) bool { return len(c.victims) > 1 })}}
 	d := f.decide(p, ask)
 	require.Equal(t, "predicate", d.Refusal.Reason)
 	require.True(t, d.Refusal.Proven)
@@ -331,7 +332,7 @@ func TestPredicate_NodesThatCostMoreThanARefusedPlan(t *testing.T) {
 	f.task("dear", "a", "n2", 4, func(t *victims.Task) { t.Priority = 2 })
 	ask := f.ask("x", "b", 4)
 	ask.Priority = 3
-	p := &victims.Planner{Options: victims.Options{Audit: true, Predicate: func(q *victims.Question) bool { return f.c.NodeName(q.Node) == "n2" }}}
+	p := &jobs.Planner{Options: victims.Options{Audit: true, Predicate: func(q *victims.Question) bool { return f.c.NodeName(q.Node) == "n2" }}}
 	d := f.decide(p, ask)
 	require.Equal(t, []string{"dear"}, keysOf(d))
 }

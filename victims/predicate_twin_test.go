@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -75,7 +76,7 @@ type predicateTwin struct {
 
 // planner has one stage only, without the own leaf: else a node may have a plan in the
 // second, and the cluster one in the first.
-func (s *predicateTwin) planner() *victims.Planner {
+func (s *predicateTwin) planner() *jobs.Planner {
 	return world.CasePlanner(s.cluster, s.c)
 }
 

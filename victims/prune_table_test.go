@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -224,7 +225,7 @@ func TestPruning_ByHand(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f, ask := test.build(t)
 			for _, exhaustive := range []bool{false, true} {
-				d := f.decide(new(victims.Planner).Exhaust(exhaustive), ask)
+				d := f.decide(&jobs.Planner{Options: *new(victims.Options).Exhaust(exhaustive)}, ask)
 				require.Equal(t, victims.Preempts, d.Outcome, "exhaustive: %t", exhaustive)
 				require.Equal(t, test.want, keysOf(d), "exhaustive: %t", exhaustive)
 				require.Equal(t, test.node, f.c.Node(d.Plan.Places[0].Node).Name, "exhaustive: %t", exhaustive)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -31,7 +32,7 @@ func (f *fixture) runs(node string, n int, size resources.Vector) {
 	}
 }
 
-func (f *fixture) victimsFor(p *victims.Planner, size resources.Vector) []string {
+func (f *fixture) victimsFor(p *jobs.Planner, size resources.Vector) []string {
 	f.t.Helper()
 	ask := f.ask("x", "b", 0)
 	ask.Size = size
@@ -42,13 +43,13 @@ func (f *fixture) victimsFor(p *victims.Planner, size resources.Vector) []string
 // same types, and as long as the node has the same tasks.
 func TestPlanner_KeptSums(t *testing.T) {
 	t.Run("other types", func(t *testing.T) {
-		f, p := twoNodes(t), &victims.Planner{}
+		f, p := twoNodes(t), &jobs.Planner{}
 		f.runs("n1", 4, resources.Vector{4, 4})
 		require.Equal(t, []string{"n1-0", "n1-1"}, f.victimsFor(p, resources.Vector{8, 0}))
 		require.Equal(t, []string{"n1-0", "n1-1"}, f.victimsFor(p, resources.Vector{8, 8}))
 	})
 	t.Run("other tasks", func(t *testing.T) {
-		f, p := twoNodes(t), &victims.Planner{}
+		f, p := twoNodes(t), &jobs.Planner{}
 		// By the largest alone two would be enough. Three have 7 together.
 		f.run("large", "n1", resources.Vector{5, 5})
 		f.runs("n1", 11, resources.Vector{1, 1})
@@ -77,7 +78,7 @@ func TestPlanner_SumsOfKeptTasks(t *testing.T) {
 	}
 	ask := f.ask("x", "b", 0)
 	ask.Size, ask.Priority = resources.Vector{8, 8}, 5
-	require.Equal(t, []string{"n1-0", "n1-1"}, keysOf(f.decide(&victims.Planner{}, ask)))
+	require.Equal(t, []string{"n1-0", "n1-1"}, keysOf(f.decide(&jobs.Planner{}, ask)))
 }
 
 // A plan of as many victims on a node that comes later is found if it loses less work, though
@@ -106,7 +107,7 @@ func TestPlanner_LessWorkLater(t *testing.T) {
 				f.run(fmt.Sprint("young-", k), "n1", resources.Vector{2, 2}, scheduled(time.Minute))
 			}
 			f.run("small", "n1", resources.Vector{1, 1}, scheduled(time.Hour))
-			require.Equal(t, tt.want, f.victimsFor(&victims.Planner{}, tt.ask))
+			require.Equal(t, tt.want, f.victimsFor(&jobs.Planner{}, tt.ask))
 		})
 	}
 }
@@ -125,7 +126,7 @@ func TestPlanner_FirstOfEqualNodes(t *testing.T) {
 		}
 		f.run("on-"+name, name, resources.Vector{2, 2}, func(t *victims.Task) { t.Scheduled = now.Add(-ago) })
 	}
-	require.Equal(t, []string{"on-n01"}, f.victimsFor(&victims.Planner{}, resources.Vector{2, 2}))
+	require.Equal(t, []string{"on-n01"}, f.victimsFor(&jobs.Planner{}, resources.Vector{2, 2}))
 }
 
 // What a single victim frees for headroom is not freed in vain, though the node lacks less.
@@ -138,5 +139,5 @@ func TestPlanner_OneVictimForBoth(t *testing.T) {
 	young := func(t *victims.Task) { t.Scheduled = now }
 	f.task("six", "p.a", "n0", 6, young)
 	f.task("five", "p.a", "n1", 5, young)
-	require.Equal(t, []string{"five"}, keysOf(f.decide(&victims.Planner{}, f.ask("x", "p.b", 5))))
+	require.Equal(t, []string{"five"}, keysOf(f.decide(&jobs.Planner{}, f.ask("x", "p.b", 5))))
 }

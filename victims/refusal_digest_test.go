@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -34,7 +35,7 @@ func TestRefusal_CountsClosedNodes(t *testing.T) {
 	}
 	require.NoError(t, law.ErrOf(f.c.RemoveNode("n2")))
 	for _, exhaustive := range []bool{false, true} {
-		r := f.decide(new(victims.Planner).Exhaust(exhaustive), f.ask("x", "b", 2)).Refusal
+		r := f.decide(&jobs.Planner{Options: *new(victims.Options).Exhaust(exhaustive)}, f.ask("x", "b", 2)).Refusal
 		require.Equal(t, "no-victims", r.Reason)
 		require.Equal(t, []victims.Count{{Rule: "disabled", Tasks: 2}, {Rule: "priority", Tasks: 4}}, r.Counts)
 		require.Equal(t, f.c.NodeName(r.Closest), "n1")

@@ -12,6 +12,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/oracle"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -99,7 +100,7 @@ func TestRefused_MoreMayHelpLater(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.c.Spare("v", now.Add(time.Minute))
 	require.NoError(t, err)
-	p, ask := &victims.Planner{}, f.ask("x", "b", 4)
+	p, ask := &jobs.Planner{}, f.ask("x", "b", 4)
 	d := f.decide(p, ask)
 	require.Equal(t, []victims.Count{{Rule: "refused", Tasks: 1}}, d.Refusal.Counts)
 	require.True(t, d.Refusal.RetryAt.IsZero(), "law 2 keeps it then")
@@ -108,7 +109,7 @@ func TestRefused_MoreMayHelpLater(t *testing.T) {
 	f.task("w", "a", "n2", 4)
 	require.True(t, d.Refusal.Help.MayHaveChanged(f.c, now.Add(time.Minute)))
 	var then victims.Decision
-	require.NoError(t, (&victims.Planner{Cluster: f.c}).Decide(&then, ask, now.Add(time.Minute)))
+	require.NoError(t, (&jobs.Planner{Cluster: f.c}).Decide(&then, ask, now.Add(time.Minute)))
 	require.Equal(t, []string{"v"}, keysOf(&then))
 }
 
@@ -124,7 +125,7 @@ func TestRefusal_CountsAfterGang(t *testing.T) {
 	f.task("empty", "a", "n1", 0)
 	f.task("h-1", "a", "n1", 1, high)
 	require.NoError(t, f.c.SetMinMembers("g", 1))
-	p := victims.Planner{}
+	p := jobs.Planner{}
 	p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {
 		for id := range f.c.TasksOn(q.Node) {
 			if f.c.Task(id).Job == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/golden"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -32,7 +33,7 @@ func TestReport_Golden(t *testing.T) {
 	f.task("v", "a", "n1", 6)
 	f.task("w", "a", "n1", 2, func(t *victims.Task) { t.State = victims.Releasing })
 	for _, size := range []int64{2, 4, 5} {
-		d := f.decide(&victims.Planner{}, f.ask("x", "b", size))
+		d := f.decide(&jobs.Planner{}, f.ask("x", "b", size))
 		fmt.Fprintf(&b, "== %v\n%s", d.Outcome, indented(t, d.Report(f.c)))
 	}
 	for _, o := range obstacles {
@@ -53,7 +54,7 @@ func TestReport_AfterTheVictims(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 6)
 	f.task("v", "a", "n1", 6)
-	d := f.decide(&victims.Planner{}, f.ask("x", "b", 4))
+	d := f.decide(&jobs.Planner{}, f.ask("x", "b", 4))
 	before := d.Report(f.c)
 	require.NoError(t, f.c.RemoveTask("v"))
 	f.task("other", "b", "n1", 1)
@@ -67,7 +68,7 @@ func TestSummary_Short(t *testing.T) {
 	for i := range 100 {
 		f.task(fmt.Sprintf("größe\n%090d", i), "a", "n1", 1)
 	}
-	d := f.decide(&victims.Planner{}, f.ask("x", "b", 100))
+	d := f.decide(&jobs.Planner{}, f.ask("x", "b", 100))
 	require.Equal(t, victims.Preempts, d.Outcome)
 	line := d.Summary(f.c)
 	require.LessOrEqual(t, len(line), 1024)
@@ -78,5 +79,5 @@ func TestSummary_Short(t *testing.T) {
 
 	require.Equal(t, "nothing is decided", (&victims.Decision{}).Summary(f.c))
 	require.Equal(t, "y (root.b, slots=0) fits on n1", strings.ReplaceAll(
-		f.decide(&victims.Planner{}, f.ask("y", "b", 0)).Summary(f.c), "none", "slots=0"))
+		f.decide(&jobs.Planner{}, f.ask("y", "b", 0)).Summary(f.c), "none", "slots=0"))
 }

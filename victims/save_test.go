@@ -244,7 +244,7 @@ func FuzzLoad(f *testing.F) {
 		require.Equal(t, allOf(c), allOf(d))
 		for id := range c.Granted() {
 			ask := Ask{Key: c.Key(id), Queue: c.Task(id).Queue, Size: c.Task(id).Size}
-			require.NoError(t, (&Planner{Cluster: c}).Decide(&Decision{}, &ask, leapDay))
+			require.NoError(t, (&planner{Cluster: c}).Decide(&Decision{}, &ask, leapDay))
 		}
 		for _, id := range slices.Collect(c.Tasks()) {
 			if key := c.Key(id); c.State(id) != Granted {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -49,14 +50,14 @@ func TestScarce_OneClusterManyPlanners(t *testing.T) {
 			{nil, "no-victims"}, {new(resources.Mask(0b11)), "no-victims"}, {new(resources.Mask(0b10)), ""},
 			{new(resources.Mask(0b01)), "no-victims"}, {new(resources.Mask(0)), "not-guaranteed"},
 		} {
-			p := victims.Planner{Cluster: cluster, Options: victims.Options{Scarce: tt.scarce}}
+			p := jobs.Planner{Cluster: cluster, Options: victims.Options{Scarce: tt.scarce}}
 			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &ask, c.Options.Now))
 			require.Equal(t, tt.reason, d.Refusal.Reason)
 			require.Equal(t, tt.reason == "", d.Outcome == victims.Preempts && d.Plan.Victims[0].Key == "b2")
 
-			var w victims.WhatIf
-			require.NoError(t, w.Open(&p, &ask, c.Options.Now))
+			w := victims.WhatIf{Cluster: cluster, Options: p.Options}
+			require.NoError(t, w.Open(&ask, c.Options.Now))
 			w.Preempt(b2)
 			require.Equal(t, tt.reason == "", w.Lawful())
 
@@ -75,7 +76,7 @@ func TestScarce_Worth(t *testing.T) {
 	c.World.Nodes[0].Capacity["gpu"] = 4
 	cluster := build(t, &c.World)
 	ask := askOf(t, cluster, &c.Ask)
-	p := victims.Planner{Cluster: cluster, Options: victims.Options{Scarce: new(resources.Mask(0b10))}}
+	p := jobs.Planner{Cluster: cluster, Options: victims.Options{Scarce: new(resources.Mask(0b10))}}
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, &ask, c.Options.Now))
 	require.Equal(t, "no-victims", d.Refusal.Reason)
@@ -88,9 +89,9 @@ func TestScarce_UnknownType(t *testing.T) {
 	c := borrowedGPUs()
 	cluster := build(t, &c.World)
 	ask := askOf(t, cluster, &c.Ask)
-	p := victims.Planner{Cluster: cluster, Options: victims.Options{Scarce: new(resources.Mask(0b110))}}
+	p := jobs.Planner{Cluster: cluster, Options: victims.Options{Scarce: new(resources.Mask(0b110))}}
 	var d victims.Decision
 	require.ErrorIs(t, p.Decide(&d, &ask, c.Options.Now), queue.ErrConfig)
-	var w victims.WhatIf
-	require.ErrorIs(t, w.Open(&p, &ask, c.Options.Now), queue.ErrConfig)
+	w := victims.WhatIf{Cluster: cluster, Options: p.Options}
+	require.ErrorIs(t, w.Open(&ask, c.Options.Now), queue.ErrConfig)
 }

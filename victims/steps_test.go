@@ -13,6 +13,7 @@ import (
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -59,7 +60,7 @@ func TestStop_IsAskedEvery1000Steps(t *testing.T) {
 		for _, size := range []int64{1 << 10, 1 << 22} {
 			f, ask := manyOnFewNodes(t, test[0], test[1], size)
 			calls := 0
-			d := f.decide(&victims.Planner{Options: victims.Options{Stop: func() bool { calls++; return false }}}, ask)
+			d := f.decide(&jobs.Planner{Options: victims.Options{Stop: func() bool { calls++; return false }}}, ask)
 			require.Equal(t, victims.Preempts, d.Outcome)
 			choice := 40 * int64(test[1]/test[0]) // each row is stated, priced and sorted
 			require.GreaterOrEqual(t, int64(calls), d.Plan.Steps/(1000+choice), "%d tasks on %d nodes, %d asked", test[1], test[0], size)
@@ -76,14 +77,14 @@ func TestBudget_Holds(t *testing.T) {
 		for _, size := range []int64{1 << 10, 1 << 22, 1 << 28} {
 			f, ask := manyOnFewNodes(t, test[0], test[1], size)
 			budget := lent.To(new(victims.Options)).DefaultSteps(f.c)
-			d := f.decide(&victims.Planner{}, ask)
+			d := f.decide(&jobs.Planner{}, ask)
 			require.LessOrEqual(t, d.Plan.Steps, 2*budget, "%d tasks on %d nodes, %d asked", test[1], test[0], size)
 			// Until there is any plan a decision may take as much as the default, and one
 			// search on a node in any case.
 			most := max(budget, 1024*int64(test[1]/test[0]))
 			for _, given := range []int64{1, 1000, budget / 8} {
 				outcome := d.Outcome
-				d := f.decide(&victims.Planner{Options: victims.Options{Steps: given}}, ask)
+				d := f.decide(&jobs.Planner{Options: victims.Options{Steps: given}}, ask)
 				require.Equal(t, outcome, d.Outcome, "budget %d for %d tasks on %d nodes, %d asked", given, test[1], test[0], size)
 				require.LessOrEqual(t, d.Plan.Steps, given+most, "budget %d for %d tasks on %d nodes, %d asked", given, test[1], test[0], size)
 			}

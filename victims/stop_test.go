@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -42,18 +43,18 @@ func TestStop_EndsASearch(t *testing.T) {
 	f := manyOddSizes(t)
 	ask := f.ask("x", "b", 14_013)
 	never := 0
-	full := f.decide(&victims.Planner{Options: victims.Options{Steps: 1 << 24, Stop: stopAt(math.MaxInt32, &never)}}, ask)
+	full := f.decide(&jobs.Planner{Options: victims.Options{Steps: 1 << 24, Stop: stopAt(math.MaxInt32, &never)}}, ask)
 	require.Greater(t, never, 10, "it is asked again and again, and so ended by each call below")
 
 	// A search that has begun ends with a plan, so the first of them is made in any case.
 	calls := 0
-	start := f.decide(&victims.Planner{Options: victims.Options{Steps: 1 << 24, Stop: stopAt(1, &calls)}}, ask).Plan.Steps
+	start := f.decide(&jobs.Planner{Options: victims.Options{Steps: 1 << 24, Stop: stopAt(1, &calls)}}, ask).Plan.Steps
 	require.Less(t, start, full.Plan.Steps/10)
 
 	audit := &victims.Auditor{Cluster: f.c}
 	for _, n := range []int{1, 2, 5, 10} {
 		calls := 0
-		d := f.decide(&victims.Planner{Options: victims.Options{Steps: 1 << 24, Stop: stopAt(n, &calls)}}, ask)
+		d := f.decide(&jobs.Planner{Options: victims.Options{Steps: 1 << 24, Stop: stopAt(n, &calls)}}, ask)
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.Equal(t, victims.NoProof, d.Plan.Proof)
 		require.LessOrEqual(t, d.Plan.Steps, start+full.Plan.Steps*int64(n)/int64(never), "stopped by call %d of %d", n, never)
@@ -70,7 +71,7 @@ func TestStop_LeavesRefusalsUnproven(t *testing.T) {
 	f.task("t1", "a", "n1", 4)
 	f.task("t2", "a", "n2", 4)
 	calls := 0
-	p := &victims.Planner{
+	p := &jobs.Planner{
 		Options: victims.Options{Stop: stopAt(1, &calls),
 			Predicate: func(q *victims.Question) bool { return f.c.NodeName(q.Node) == "n2" }},
 	}
@@ -94,9 +95,9 @@ func TestStop_AtTheEnd(t *testing.T) {
 	require.NoError(t, f.c.SetMinMembers("gang", 10))
 	ask := f.ask("x", "b", 10)
 	asked, calls := 0, 0
-	full := f.decide(&victims.Planner{Options: victims.Options{Stop: stopAt(math.MaxInt32, &asked)}}, ask)
+	full := f.decide(&jobs.Planner{Options: victims.Options{Stop: stopAt(math.MaxInt32, &asked)}}, ask)
 	require.Equal(t, victims.ProofCost, full.Plan.Proof)
-	last := f.decide(&victims.Planner{Options: victims.Options{Stop: stopAt(asked, &calls)}}, ask)
+	last := f.decide(&jobs.Planner{Options: victims.Options{Stop: stopAt(asked, &calls)}}, ask)
 	require.Equal(t, full.Plan.Steps, last.Plan.Steps)
 	require.Equal(t, full.Plan.Victims, last.Plan.Victims)
 	require.Equal(t, victims.NoProof, last.Plan.Proof)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -95,7 +96,7 @@ type history struct {
 	w       *world.World // kept in step with the cluster
 	o       world.Options
 	cluster *victims.Cluster
-	planner *victims.Planner
+	planner *jobs.Planner
 	d       victims.Decision
 
 	asking   world.Ask // in question: for filter and blockers

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -38,7 +39,7 @@ func TestThin_KeepsTheBest(t *testing.T) {
 	f := motley(t, 1<<40)
 	ask := f.ask("x", "b", 3000)
 	ask.Priority = 10
-	d := f.decide(&victims.Planner{Options: victims.Options{Audit: true}}, ask)
+	d := f.decide(&jobs.Planner{Options: victims.Options{Audit: true}}, ask)
 	require.Equal(t, victims.Preempts, d.Outcome)
 	require.EqualValues(t, 0, d.Plan.Cost.MaxPriority)
 	require.Equal(t, 2, d.Plan.Cost.Victims, "two of at least 1500")
@@ -49,7 +50,7 @@ func TestThin_AllIfTheBestAreNotEnough(t *testing.T) {
 	f := motley(t, 2000)
 	ask := f.ask("x", "b", 5000)
 	ask.Priority = 10
-	d := f.decide(&victims.Planner{Options: victims.Options{Audit: true}}, ask)
+	d := f.decide(&jobs.Planner{Options: victims.Options{Audit: true}}, ask)
 	require.Equal(t, victims.Preempts, d.Outcome)
 	require.EqualValues(t, 5, d.Plan.Cost.MaxPriority)
 }
@@ -64,7 +65,7 @@ func TestWiden_ExchangesKeepLaw2(t *testing.T) {
 	f.task("v", "a", "n1", 2)
 	f.task("w", "a", "n1", 2)
 	f.task("o", "c", "n1", 2, func(t *victims.Task) { t.OptedOut = true })
-	p := &victims.Planner{Options: victims.Options{Predicate: func(p *victims.Question) bool { return len(p.Victims) >= 2 }}}
+	p := &jobs.Planner{Options: victims.Options{Predicate: func(p *victims.Question) bool { return len(p.Victims) >= 2 }}}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, []string{"o", "v"}, keysOf(d))
 }
@@ -88,7 +89,7 @@ func TestOwnMet_OtherTypesStay(t *testing.T) {
 			_, err = c.AddTask(&victims.Task{Key: key, Queue: q, Node: 1, Size: size})
 			require.NoError(t, err)
 		}
-		p := victims.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met, Audit: true}}
+		p := jobs.Planner{Cluster: c, Options: victims.Options{WithinQueue: queue.Met, Audit: true}}
 		ask := victims.Ask{Key: "x", Queue: q, Size: resources.Vector{4000, 0}, Priority: 9}
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &ask, now))
@@ -107,7 +108,7 @@ func TestOwnLeaf_Interval(t *testing.T) {
 	f.task("v", "q", "n1", 2)
 	ask := f.ask("x", "q", 2)
 	ask.Priority = 9
-	p := &victims.Planner{Options: victims.Options{WithinQueue: queue.Met, RetryInterval: 60e9}}
+	p := &jobs.Planner{Options: victims.Options{WithinQueue: queue.Met, RetryInterval: 60e9}}
 	require.Equal(t, victims.Preempts, f.decide(p, ask).Outcome)
 	ask.LastAttempt = now.Add(-1e9)
 	require.Equal(t, "too-soon", f.decide(p, ask).Refusal.Reason)
@@ -127,7 +128,7 @@ func TestPredicate_NodeWithRoomIsNotPassedOver(t *testing.T) {
 	f.task("t3", "a", "n2", 1)
 	ask := f.ask("x", "b", 1)
 	ask.Priority = 3 // so that ranks are -3
-	d := f.decide(&victims.Planner{Options: victims.Options{Predicate: func(*victims.Question) bool { return true }}}, ask)
+	d := f.decide(&jobs.Planner{Options: victims.Options{Predicate: func(*victims.Question) bool { return true }}}, ask)
 	require.Equal(t, victims.Preempts, d.Outcome)
 	require.Equal(t, "n1", f.c.Node(d.Plan.Places[0].Node).Name, "of equal plans the first node's")
 	require.Equal(t, []string{"t1"}, keysOf(d))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/judge/workload"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -30,12 +31,12 @@ func BenchmarkPlannersTogether(b *testing.B) {
 		asks[i] = w.Ask(cluster, int64(1+i))
 	}
 	type worker struct {
-		planner  victims.Planner
+		planner  jobs.Planner
 		decision victims.Decision
 	}
 	workers := make([]*worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
-		x := &worker{planner: victims.Planner{Cluster: cluster}}
+		x := &worker{planner: jobs.Planner{Cluster: cluster}}
 		for j := range asks {
 			require.NoError(b, x.planner.Decide(&x.decision, &asks[j], workload.Now))
 		}

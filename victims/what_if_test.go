@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -37,8 +38,8 @@ func whatIfAgreesWithAuditor(t *rapid.T) {
 	if w.ask.RequiredNode != "" {
 		node, _ = w.cluster.LookupNode(w.ask.RequiredNode)
 	}
-	var x victims.WhatIf
-	err := x.Open(&w.planner, &w.ask, auditNow)
+	x := victims.WhatIf{Cluster: w.cluster, Options: w.planner.Options}
+	err := x.Open(&w.ask, auditNow)
 	if _, held := w.cluster.LookupGrant(w.ask.Key); held {
 		require.ErrorIs(t, err, victims.ErrState)
 		return
@@ -64,7 +65,7 @@ func whatIfAgreesWithAuditor(t *rapid.T) {
 	}
 	w.holdAgainst(t, &x, node, set)
 	require.Equal(t, before, w.cluster.Version())
-	require.NoError(t, x.Open(&w.planner, &w.ask, auditNow), "again")
+	require.NoError(t, x.Open(&w.ask, auditNow), "again")
 	w.holdAgainst(t, &x, node, nil)
 }
 
@@ -93,7 +94,7 @@ func FuzzWhatIfAgreesWithAuditor(f *testing.F)  { f.Fuzz(rapid.MakeFuzz(whatIfAg
 
 // deepWorld is a chain of three queues and leaves below it, each bounded and
 // guaranteed, with so many tasks on a node.
-func deepWorld(t testing.TB, tasks int) (*victims.Planner, *victims.Ask) {
+func deepWorld(t testing.TB, tasks int) (*jobs.Planner, *victims.Ask) {
 	limit := func(n int64) resources.Limit {
 		return resources.Limit{Value: resources.Vector{n, n}, Defined: 3}
 	}
@@ -117,16 +118,16 @@ func deepWorld(t testing.TB, tasks int) (*victims.Planner, *victims.Ask) {
 		require.NoError(t, err)
 	}
 	leaf, _ = tree.Lookup("root.all.team.high")
-	return &victims.Planner{Cluster: c}, &victims.Ask{
+	return &jobs.Planner{Cluster: c}, &victims.Ask{
 		Key: "ask", Queue: leaf, Size: resources.Vector{4, 4}, Priority: 1, PendingSince: now.Add(-time.Hour),
 	}
 }
 
 func TestWhatIf_CountsSums(t *testing.T) {
 	p, ask := deepWorld(t, 8)
-	var x victims.WhatIf
+	x := victims.WhatIf{Cluster: p.Cluster}
 	require.False(t, x.Lawful() || x.MayFit() || x.Preempt(0), "not open")
-	require.NoError(t, x.Open(p, ask, now))
+	require.NoError(t, x.Open(ask, now))
 	type answer struct{ mayFit, lawful bool }
 	var answers []answer
 	for id := range p.Cluster.Tasks() {
@@ -140,7 +141,7 @@ func TestWhatIf_CountsSums(t *testing.T) {
 	}, answers)
 	require.NoError(t, p.Cluster.RemoveTask("t0"))
 	require.False(t, x.Lawful() || x.MayFit() || x.TakeBack(1), "another cluster now")
-	require.NoError(t, x.Open(p, ask, now))
+	require.NoError(t, x.Open(ask, now))
 	require.True(t, x.Lawful())
 	require.False(t, x.Preempt(0), "a row that is gone")
 	require.False(t, x.Preempt(-1) || x.Preempt(1000) || x.TakeBack(-1), "rows out of range")
@@ -158,8 +159,8 @@ func TestWhatIf_OwnLeafOfTheQueue(t *testing.T) {
 	f.task("rest", "p.other", "n", 3)
 	ask := f.ask("ask", "p.own", 3)
 	ask.Priority = 1
-	var x victims.WhatIf
-	require.NoError(t, x.Open(&victims.Planner{Cluster: f.c}, ask, now))
+	x := victims.WhatIf{Cluster: f.c}
+	require.NoError(t, x.Open(ask, now))
 	o, _ := f.c.Lookup("o")
 	s, _ := f.c.Lookup("s")
 	require.True(t, x.Preempt(s))
@@ -173,9 +174,9 @@ func TestWhatIf_OwnLeafOfTheQueue(t *testing.T) {
 func TestWhatIf_WarmAllocatesNothing(t *testing.T) {
 	p, ask := deepWorld(t, 20)
 	require.NoError(t, p.Cluster.SetMinMembers("gang", 2)) // so that jobs are looked at
-	var x victims.WhatIf
+	x := victims.WhatIf{Cluster: p.Cluster}
 	round := func() {
-		if x.Open(p, ask, now) != nil {
+		if x.Open(ask, now) != nil {
 			t.Fatal("not opened")
 		}
 		for id := range p.Cluster.Tasks() {
@@ -194,8 +195,8 @@ func TestWhatIf_WarmAllocatesNothing(t *testing.T) {
 // BenchmarkWhatIf changes a set four queues deep, and asks about it.
 func BenchmarkWhatIf(b *testing.B) {
 	p, ask := deepWorld(b, 64)
-	var x victims.WhatIf
-	require.NoError(b, x.Open(p, ask, now))
+	x := victims.WhatIf{Cluster: p.Cluster}
+	require.NoError(b, x.Open(ask, now))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		id := victims.TaskID(i / 2 % 64)
@@ -217,10 +218,10 @@ func TestWhatIf_HeadroomInside(t *testing.T) {
 	f.node("n", 12)
 	f.task("inside", "p.y", "n", 8)
 	f.task("outside", "z", "n", 4)
-	p, ask := &victims.Planner{}, f.ask("ask", "p.x", 2)
+	p, ask := &jobs.Planner{}, f.ask("ask", "p.x", 2)
 	require.Equal(t, "headroom-inside", f.decide(p, ask).Refusal.Reason)
-	var x victims.WhatIf
-	require.NoError(t, x.Open(p, ask, now))
+	x := victims.WhatIf{Cluster: p.Cluster}
+	require.NoError(t, x.Open(ask, now))
 	inside, _ := f.c.Lookup("inside")
 	outside, _ := f.c.Lookup("outside")
 	require.True(t, x.Preempt(outside))

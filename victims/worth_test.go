@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -65,7 +66,7 @@ func TestWorth_NodeOpens(t *testing.T) {
 	require.NoError(t, err)
 	ask := f.ask("x", "b", 2)
 	ask.RequiredNode = "n1"
-	d := f.decide(&victims.Planner{}, ask)
+	d := f.decide(&jobs.Planner{}, ask)
 	require.Equal(t, "unknown-node", d.Refusal.Reason)
 	_, err = f.c.SyncNode("n1", []victims.Task{bad})
 	require.NoError(t, err)
@@ -73,7 +74,7 @@ func TestWorth_NodeOpens(t *testing.T) {
 	_, err = f.c.SyncNode("n1", nil)
 	require.NoError(t, err)
 	require.True(t, d.Refusal.Help.MayHaveChanged(f.c, now))
-	require.Equal(t, victims.Fits, f.decide(&victims.Planner{}, ask).Outcome)
+	require.Equal(t, victims.Fits, f.decide(&jobs.Planner{}, ask).Outcome)
 }
 
 // A cluster that becomes a copy of another one has changed, whatever has happened to that. And
@@ -84,7 +85,7 @@ func TestWorth_Copies(t *testing.T) {
 	ask := f.ask("x", "b", 9)
 	refused := func(c *victims.Cluster) *victims.Help {
 		var d victims.Decision
-		require.NoError(t, (&victims.Planner{Cluster: c}).Decide(&d, ask, now))
+		require.NoError(t, (&jobs.Planner{Cluster: c}).Decide(&d, ask, now))
 		require.Equal(t, victims.Refused, d.Outcome)
 		return &d.Refusal.Help
 	}

@@ -25,7 +25,7 @@ const (
 // depends on the answers only by what runs.
 type load struct {
 	c          *victims.Cluster
-	planner    victims.Planner
+	planner    jobs.Planner
 	jobPlanner jobs.Planner
 	leaves     []queue.ID
 	random     *rand.Rand

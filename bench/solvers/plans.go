@@ -26,7 +26,7 @@ func auditorOf(p *jobs.Planner) *victims.Auditor {
 	return &victims.Auditor{Cluster: p.Cluster, Options: p.Options}
 }
 
-func auditorOfAsks(p *victims.Planner) *victims.Auditor {
+func auditorOfAsks(p *jobs.Planner) *victims.Auditor {
 	return &victims.Auditor{Cluster: p.Cluster, Options: p.Options}
 }
 

@@ -21,7 +21,7 @@ type library struct {
 	places  map[victims.NodeID]int
 	rows    map[string]int // of tasks that run, by key
 
-	asks      victims.Planner
+	asks      jobs.Planner
 	gangs     jobs.Planner
 	askAudit  victims.Auditor
 	gangAudit victims.Auditor
@@ -67,7 +67,7 @@ func newLibrary(w *world, types ...string) (*library, error) {
 	rules := victims.Options{WithinQueue: queue.Met, Filter: func(q *victims.Question) bool {
 		return q.Member.Class == 0 || w.nodes[x.places[q.Node]].pool == q.Member.Class
 	}}
-	x.asks = victims.Planner{Cluster: x.cluster, Options: rules}
+	x.asks = jobs.Planner{Cluster: x.cluster, Options: rules}
 	x.askAudit = victims.Auditor{Cluster: x.cluster, Options: rules}
 	x.gangs = jobs.Planner{Cluster: x.cluster, Options: rules}
 	x.gangAudit = victims.Auditor{Cluster: x.cluster, Options: rules}
@@ -177,7 +177,7 @@ func (x *library) decideGang(planner *jobs.Planner, a *work) (got answer, ok, fi
 	return got, true, d.Outcome == victims.Fits, nil
 }
 
-func (x *library) decideAsk(planner *victims.Planner, a *work) (got answer, ok, fits bool, err error) {
+func (x *library) decideAsk(planner *jobs.Planner, a *work) (got answer, ok, fits bool, err error) {
 	d := &x.decision
 	ask := x.ask(a)
 	if err := planner.Decide(d, &ask, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
@@ -193,7 +193,7 @@ func (x *library) decideAsk(planner *victims.Planner, a *work) (got answer, ok, 
 // leastWork is the library with an option: of plans that stop nobody more important the one
 // that loses the least work, however many stop.
 func (x *library) leastWork() rule {
-	asks, gangs := victims.Planner{Cluster: x.cluster, Options: x.asks.Options}, jobs.Planner{Cluster: x.cluster, Options: x.gangs.Options}
+	asks, gangs := jobs.Planner{Cluster: x.cluster, Options: x.asks.Options}, jobs.Planner{Cluster: x.cluster, Options: x.gangs.Options}
 	levels := slices.DeleteFunc(victims.DefaultLevels(), func(l string) bool { return l == "work" })
 	asks.Levels = slices.Insert(levels, slices.Index(levels, "victims"), "work")
 	gangs.Levels = asks.Levels

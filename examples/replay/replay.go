@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/judge/trace"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -63,7 +64,7 @@ const forever = 2 * trace.MaxTime
 type player struct {
 	*Replay
 	cluster *victims.Cluster
-	planner victims.Planner
+	planner jobs.Planner
 	auditor victims.Auditor
 	watch   *watch
 	fair    *sharing // nil unless Fair
@@ -142,7 +143,7 @@ func (r *Replay) prepare() (*player, error) {
 	x := &player{
 		Replay:  r,
 		cluster: cluster,
-		planner: victims.Planner{Cluster: cluster},
+		planner: jobs.Planner{Cluster: cluster},
 		auditor: victims.Auditor{Cluster: cluster},
 		index:   make(map[string]int32, len(r.Workload.Pods)),
 	}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package aside
+package aside_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/aside"
 	"github.com/go-preempt/preempt/internal/judge/workload"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -14,7 +15,7 @@ import (
 // A copy is made again if the cluster, or the copy itself, has changed, and not else.
 func TestCopy(t *testing.T) {
 	c := workload.W{Nodes: 10, Tasks: 4, Tree: workload.Tree4x100}.Build()
-	var x Copy
+	var x aside.Copy
 	own := x.Of(c)
 	require.Equal(t, c.Version(), own.Version())
 	key := c.Key(0)

@@ -175,7 +175,7 @@ func hasty(t require.TestingT, p *jobs.Planner, ask *victims.Ask, now time.Time)
 	require.NoError(t, search.Improve(&d, moves.Case{
 		Options: &p.Options, Cluster: p.Cluster, Ask: ask, Now: now,
 		Decide: func(d *victims.Decision, c *victims.Cluster, only victims.NodeID, stop func() bool) error {
-			trial := victims.Planner{Cluster: c, Options: p.Options}
+			trial := jobs.Planner{Cluster: c, Options: p.Options}
 			trial.Moves, trial.Stop = "", stop
 			trial.Filter = func(q *victims.Question) bool { return q.Node == only && (p.Filter == nil || p.Filter(q)) }
 			return trial.Decide(d, ask, now)

@@ -254,16 +254,12 @@ func TestDecide_ObservedAndAudited(t *testing.T) {
 	}
 }
 
-// Where tasks may not move the option is an error, and so is a word that is none.
+// Of several asks the option is an error, and so is a word that is none.
 func TestDecide_NotHere(t *testing.T) {
 	c := townOf(t, 0, 8, 4, nodesOf(4))
 	ask, err := world.AskOf(c, &world.Ask{Key: "ask", Queue: "root.a", Size: gpu(4)})
 	require.NoError(t, err)
 	p := planner(c)
-	lone := victims.Planner{Cluster: c, Options: p.Options}
-	const text = `victims: Moves: "entitled": a victims.Planner moves nobody, use that of package jobs: wrong state`
-	require.EqualError(t, lone.Decide(new(victims.Decision), &ask, world.Epoch), text)
-	require.EqualError(t, lone.Explain(new(victims.Explanation), &ask, world.Epoch), text)
 	_, err = p.DecideAll(nil, []victims.Ask{ask}, world.Epoch)
 	require.EqualError(t, err, `jobs: Moves: "entitled": several asks are decided without moves: wrong state`)
 	p.Moves = "some"

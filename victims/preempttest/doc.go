@@ -14,6 +14,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -26,9 +27,9 @@ import (
 //   - Compare is a strict weak order, in which victims never cost less than some of them.
 //   - None changes what it is given.
 //
-// Functions of package jobs serve in a victims.Planner, too. Give it few asks that differ in much, and a small cluster: the cost is asks·nodes, and for each that of up to
-// 64 sets of victims.
-func Test(p *victims.Planner, asks []victims.Ask, now time.Time) error {
+// Give it few asks that differ in much, and a small cluster: the cost is asks·nodes, and for each that of up to 64 sets
+// of victims.
+func Test(p *jobs.Planner, asks []victims.Ask, now time.Time) error {
 	var broken []error
 	o, c := &p.Options, p.Cluster
 	if o.Filter != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/preempttest"
 )
@@ -36,8 +37,8 @@ func ExampleTest_compare() {
 		return cmp.Or(cmp.Compare(a.Victims, b.Victims), a.Compare(b))
 	}
 	ranks := func(a, b *victims.Cost) int { return cmp.Compare(a.SumRanks, b.SumRanks) }
-	fmt.Println(preempttest.Test(&victims.Planner{Options: victims.Options{Compare: fewest}}, nil, now))
-	fmt.Println(preempttest.Test(&victims.Planner{Options: victims.Options{Compare: ranks}}, nil, now) != nil)
+	fmt.Println(preempttest.Test(&jobs.Planner{Options: victims.Options{Compare: fewest}}, nil, now))
+	fmt.Println(preempttest.Test(&jobs.Planner{Options: victims.Options{Compare: ranks}}, nil, now) != nil)
 	// Output:
 	// <nil>
 	// true
@@ -56,7 +57,7 @@ func ExampleTest() {
 		tries++
 		return tries <= 3 // "look at three nodes at most"
 	}
-	err = preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Filter: filter}}, asks(), now)
+	err = preempttest.Test(&jobs.Planner{Cluster: c, Options: victims.Options{Filter: filter}}, asks(), now)
 	fmt.Println(err)
 	// Output:
 	// preempttest: filter: not the same answer when asked again: ask "y" on node "n1": true, and then false
@@ -73,7 +74,7 @@ func ExampleTest_blockers() {
 	blockers := func(dst []victims.TaskID, _ *victims.Question) []victims.TaskID {
 		return append(dst, holder)
 	}
-	fmt.Println(preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Blockers: blockers}}, asks(), now))
+	fmt.Println(preempttest.Test(&jobs.Planner{Cluster: c, Options: victims.Options{Blockers: blockers}}, asks(), now))
 	// Output:
 	// preempttest: blockers: names what is not on the node: 3: ask "x" on node "n1"
 }
@@ -90,7 +91,7 @@ func ExampleTest_predicate() {
 	predicate := func(p *victims.Question) bool {
 		return !slices.Contains(p.Victims, stays)
 	}
-	fmt.Println(preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Predicate: predicate}}, asks(), now))
+	fmt.Println(preempttest.Test(&jobs.Planner{Cluster: c, Options: victims.Options{Predicate: predicate}}, asks(), now))
 	// Output:
 	// preempttest: predicate: a part is accepted of what is refused: ask "x" on node 1 with victims [1] is refused, and not victims []
 }
@@ -108,7 +109,7 @@ func ExampleTest_gang() {
 	asked := func(p *victims.Question) bool {
 		return roomy(&victims.Question{Ask: &job, Node: p.Node, Victims: p.Victims})
 	}
-	fmt.Println(preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Predicate: asked}}, asks()[:1], now))
+	fmt.Println(preempttest.Test(&jobs.Planner{Cluster: c, Options: victims.Options{Predicate: asked}}, asks()[:1], now))
 	// Output:
 	// <nil>
 }
@@ -123,7 +124,7 @@ func ExampleTest_exempt() {
 	exempt := func(e *victims.Question) (time.Time, bool) {
 		return e.Now.Add(time.Minute), true
 	}
-	err = preempttest.Test(&victims.Planner{Cluster: c, Options: victims.Options{Exempt: exempt}}, asks(), now)
+	err = preempttest.Test(&jobs.Planner{Cluster: c, Options: victims.Options{Exempt: exempt}}, asks(), now)
 	fmt.Println(err)
 	// Output:
 	// preempttest: exempt: not the end that was said: task "t0" and ask "x" at 2026-01-01 00:00:00 +0000 UTC: exempt until 2026-01-01 00:01:00 +0000 UTC, and at 2026-01-01 00:00:00.000000001 +0000 UTC exempt until 2026-01-01 00:01:00.000000001 +0000 UTC

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -37,7 +38,7 @@ func Example_bugReport() {
 	// In the scheduler:
 	text, _, err := snapshot.Take(&snapshot.Scene{
 		Name:    "why does serve wait?",
-		Planner: &victims.Planner{Cluster: cluster},
+		Planner: &jobs.Planner{Cluster: cluster},
 		Now:     now,
 		Asks: []victims.Ask{{
 			Key: "serve", Application: "api", Queue: prod, Size: resources.Vector{1}, PendingSince: now.Add(-time.Minute),

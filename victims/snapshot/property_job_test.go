@@ -66,7 +66,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 		job.Members = append(job.Members, victims.Member{Key: m.Key, Size: world.VectorOf(c, m.Size), Class: class})
 	}
 	return &snapshot.Scene{
-		Planner: &victims.Planner{Cluster: c}, Now: k.Options.Now, JobPlanner: p, Jobs: []victims.Ask{job}, Quotas: quotas,
+		Planner: &jobs.Planner{Cluster: c}, Now: k.Options.Now, JobPlanner: p, Jobs: []victims.Ask{job}, Quotas: quotas,
 	}
 }
 
@@ -120,7 +120,7 @@ func TestTake_Quota_SameAnswer(t *testing.T) {
 		require.True(t, ok)
 		require.NoError(t, c.SetMax(q, world.LimitOf(c, k.Max)))
 		shot, run := run(t, &snapshot.Scene{
-			Planner: &victims.Planner{Cluster: c}, Now: world.Epoch, Enforcer: e, Enforce: []queue.ID{q},
+			Planner: &jobs.Planner{Cluster: c}, Now: world.Epoch, Enforcer: e, Enforce: []queue.ID{q},
 		})
 		require.Empty(t, shot.Unsaid)
 		var d victims.Decision

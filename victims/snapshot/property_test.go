@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
 )
@@ -83,7 +84,7 @@ func TestTake_SameAnswer(t *testing.T) {
 func TestTake_Again(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := sceneOf(t, world.Cases(everything).Draw(t, "case"))
-		s.Planner = &victims.Planner{Cluster: s.Planner.Cluster, Options: victims.Options{WithinQueue: s.Planner.WithinQueue}}
+		s.Planner = &jobs.Planner{Cluster: s.Planner.Cluster, Options: victims.Options{WithinQueue: s.Planner.WithinQueue}}
 		s.Asks = nil
 		first, run := run(t, s)
 		s.Planner.Cluster = run.Before

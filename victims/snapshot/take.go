@@ -22,7 +22,7 @@ type Scene struct {
 	Note string // for people
 
 	// Planner has the cluster and the options, Moves too.
-	Planner *victims.Planner
+	Planner *jobs.Planner
 	Now     time.Time
 	Asks    []victims.Ask // each is decided on the cluster as it is
 

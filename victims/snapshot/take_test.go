@@ -48,7 +48,7 @@ func fixture(t *testing.T) *snapshot.Scene {
 		require.NoError(t, err)
 	}
 	return &snapshot.Scene{
-		Planner: &victims.Planner{Cluster: c}, Now: now,
+		Planner: &jobs.Planner{Cluster: c}, Now: now,
 		Asks: []victims.Ask{{Key: "x", Queue: leaf("root.a"), Size: resources.Vector{1000}}},
 	}
 }
@@ -239,7 +239,7 @@ func TestTake_Empty(t *testing.T) {
 	require.NoError(t, err)
 	tree, err := queue.New(schema, queue.Config{Name: "root"})
 	require.NoError(t, err)
-	_, got := run(t, &snapshot.Scene{Planner: &victims.Planner{Cluster: victims.NewCluster(tree)}, Now: now})
+	_, got := run(t, &snapshot.Scene{Planner: &jobs.Planner{Cluster: victims.NewCluster(tree)}, Now: now})
 	require.Empty(t, got.Steps)
 	require.Zero(t, got.Before.TaskLen())
 	require.Panics(t, func() { snapshot.Take(&snapshot.Scene{}) })

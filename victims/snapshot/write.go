@@ -13,6 +13,7 @@ import (
 	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -21,7 +22,7 @@ import (
 // A writer makes the document of a scene.
 type writer struct {
 	s      *Scene
-	p      *victims.Planner
+	p      *jobs.Planner
 	c      *victims.Cluster
 	schema *resources.Schema
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -117,7 +118,7 @@ type asked struct {
 }
 
 // OfAsk reads what there is for an ask.
-func OfAsk(p *victims.Planner, ask *victims.Ask, now time.Time) (*Facts, error) {
+func OfAsk(p *jobs.Planner, ask *victims.Ask, now time.Time) (*Facts, error) {
 	if p.Predicate != nil || p.VictimsOnNode || ask.RequiredNode != "" {
 		return nil, fmt.Errorf("%w: an option of the ask", ErrModel)
 	}

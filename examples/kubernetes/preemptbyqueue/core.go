@@ -49,7 +49,7 @@ type core struct {
 	mu        sync.Mutex // for all that follows
 	cluster   *victims.Cluster
 	mirror    mirror
-	planner   victims.Planner
+	planner   jobs.Planner
 	auditor   victims.Auditor
 	decision  victims.Decision
 	cycle     *cycle // of the decision that is being made
@@ -126,7 +126,7 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	rules := victims.Options{StrictPriority: s.args.StrictPriority, WithinQueue: s.ownLeaf, Steps: s.args.Budget}
 	rules.Filter = func(q *victims.Question) bool { return c.cycle.lets(q) }
 	rules.Predicate = func(q *victims.Question) bool { return c.cycle.fits(q) }
-	c.planner = victims.Planner{Cluster: c.cluster, Options: rules}
+	c.planner = jobs.Planner{Cluster: c.cluster, Options: rules}
 	c.auditor = victims.Auditor{Cluster: c.cluster, Options: rules}
 	c.auditor.Moves = victims.MovesEntitled
 	c.movers.left = map[string]mover{}

@@ -48,7 +48,8 @@ func (c *core) searchObstacles(ask *victims.Ask, now time.Time) (bool, error) {
 		clear(o.found)
 		y.searched = true
 		c.planner.Blockers, c.auditor.Blockers = y.obstaclesOn, y.obstaclesOn
-		return true, o.lawful.Open(&c.planner, ask, now)
+		o.lawful.Cluster, o.lawful.Options = c.cluster, c.planner.Options
+		return true, o.lawful.Open(ask, now)
 	}
 	return false, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/scenario"
 	"github.com/go-preempt/preempt/internal/judge/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
 )
@@ -81,7 +82,7 @@ func paperAt(doc *scenario.Document, i int) (*Paper, error) {
 }
 
 // take writes a cluster and an ask as a paper.
-func take(name string, planner *victims.Planner, now time.Time, ask *victims.Ask) (*Paper, error) {
+func take(name string, planner *jobs.Planner, now time.Time, ask *victims.Ask) (*Paper, error) {
 	text, _, err := snapshot.Take(&snapshot.Scene{Name: name, Planner: planner, Now: now, Asks: []victims.Ask{*ask}})
 	if err != nil {
 		return nil, err

@@ -91,8 +91,7 @@ type runner struct {
 	judging  bool
 	see      func(*Moment) error // nil: nobody looks
 	cluster  *victims.Cluster
-	planner  victims.Planner                      // with all options, also those of moves
-	decider  jobs.Planner                         // of asks: it moves tasks
+	planner  jobs.Planner                         // with all options, also those of moves
 	quotas   map[string]*koordinator.ElasticQuota // by queue
 	classes  map[string]toleration.Class
 	warnings []error // about classes and quotas
@@ -146,7 +145,7 @@ type Moment struct {
 	Request int // an index of Document.Requests
 	Step    int // an index of Run.Steps
 	Now     time.Time
-	Planner *victims.Planner     // also if it is no ask: it has the cluster
+	Planner *jobs.Planner        // also if it is no ask: it has the cluster
 	Ends    map[string]time.Time // when tasks are expected to end, by key
 
 	Ask *victims.Ask // nil if it is another one

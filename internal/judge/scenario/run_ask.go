@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/go-preempt/preempt/internal/judge/alike"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -96,11 +97,9 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 
 // decide decides an ask, and explains that if it is asked to.
 func (r *runner) decide(asked *Asked, ask *victims.Ask) error {
-	o := r.planner.Options
-	moves := o.Moves != ""
+	moves := r.planner.Moves != ""
 	if moves || !r.explained() {
-		r.decider.Cluster, r.decider.Options = r.cluster, o
-		if err := r.decider.Decide(&asked.Decision, ask, r.now); err != nil {
+		if err := r.planner.Decide(&asked.Decision, ask, r.now); err != nil {
 			return err
 		}
 		if err := asked.Decision.Count(); len(asked.Decision.Plan.Moves) > 0 || !r.explained() || err != nil {
@@ -108,9 +107,8 @@ func (r *runner) decide(asked *Asked, ask *victims.Ask) error {
 		}
 	}
 	asked.Explanation = new(victims.Explanation)
-	r.planner.Moves = ""
 	err := r.planner.Explain(asked.Explanation, ask, r.now)
-	if r.planner.Moves = o.Moves; moves { // that no plan with moves exists has to be proven, too
+	if moves { // that no plan with moves exists has to be proven, too
 		asked.Explanation.Decision = asked.Decision
 	}
 	asked.Decision = asked.Explanation.Decision
@@ -235,7 +233,7 @@ func (r *runner) scarce() *resources.Mask {
 }
 
 // setPlanner sets the options of a planner for the asks of the document.
-func (r *runner) setPlanner(p *victims.Planner) {
+func (r *runner) setPlanner(p *jobs.Planner) {
 	p.Cluster = r.cluster
 	r.doc.Options.Set(&p.Options)
 	p.Moves, p.MaxMoved = r.doc.Options.movesFor(), r.doc.Options.MaxMoved
@@ -248,7 +246,7 @@ func (r *runner) setPlanner(p *victims.Planner) {
 
 // aim tells a planner where an ask may run, and who blocks a node for it: likewise for who
 // may move.
-func (r *runner) aim(p *victims.Planner, a *Ask) {
+func (r *runner) aim(p *jobs.Planner, a *Ask) {
 	p.Filter, p.Blockers = nil, nil
 	if len(a.NodeSelector) > 0 {
 		p.Filter = func(q *victims.Question) bool { return r.selects(a.NodeSelector, q.Node) }

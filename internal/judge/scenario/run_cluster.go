@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/invalid"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/toleration"
@@ -383,7 +384,7 @@ func (l *Live) Cluster() *victims.Cluster { return l.r.cluster }
 
 // Aim returns the planner with the options of the document, set for an ask, and
 // the ask as it takes it. Both are valid until the next call.
-func (l *Live) Aim(a *Ask) (*victims.Planner, *victims.Ask, error) {
+func (l *Live) Aim(a *Ask) (*jobs.Planner, *victims.Ask, error) {
 	ask, err := l.r.askOf(a, a.Key)
 	if err != nil {
 		return nil, nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -109,7 +110,7 @@ func (j *Judged) breaks(v victims.Violation) {
 // the only one if the ask may run on no other node and no other task can be
 // taken, and then the planner says what it costs.
 func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
-	var planner victims.Planner
+	var planner jobs.Planner
 	r.setPlanner(&planner)
 	planner.Moves = ""
 	planner.Filter = func(q *victims.Question) bool { return q.Node == plan.Places[0].Node }

@@ -5,6 +5,7 @@ package scenario
 import (
 	"fmt"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -39,7 +40,7 @@ func (m *movers) mark(task *victims.Task, t *Task) {
 
 // aimMovers lets movers run on the nodes that they select, beside those who hold none of
 // their ports; asks and members as the functions of the planner say.
-func (r *runner) aimMovers(p *victims.Planner) {
+func (r *runner) aimMovers(p *jobs.Planner) {
 	p.Filter = r.filterMovers(p.Filter)
 	blockers := p.Blockers
 	p.Blockers = func(dst []victims.TaskID, q *victims.Question) []victims.TaskID {

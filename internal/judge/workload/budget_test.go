@@ -58,7 +58,7 @@ func TestBudget_MiddleClusters(t *testing.T) {
 		usual.Planner.Audit = true
 		full := Subject{Planner: usual.Planner, Ask: usual.Ask}
 		full.Planner.Steps = 1 << 22
-		lent.To(&full.Planner).Exhaust()
+		lent.To(&full.Planner.Options).Exhaust()
 		usual.Decide()
 		full.Decide()
 		agree(t, h, usual, &full)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -201,13 +202,13 @@ func (h Hard) Ask(c *victims.Cluster, k int64) victims.Ask {
 
 // Subject returns the decision about an ask for k tasks of mean size.
 func (h Hard) Subject(c *victims.Cluster, k int64) *Subject {
-	s := &Subject{Planner: victims.Planner{Cluster: c}, Ask: h.Ask(c, k)}
+	s := &Subject{Planner: jobs.Planner{Cluster: c}, Ask: h.Ask(c, k)}
 	h.set(&s.Planner)
 	return s
 }
 
 // set sets the options of a planner for asks of the workload.
-func (h Hard) set(p *victims.Planner) {
+func (h Hard) set(p *jobs.Planner) {
 	if h.Labels > 0 {
 		p.Filter = func(q *victims.Question) bool { return int(q.Node-1)%h.Labels == 0 }
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/world"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -40,7 +41,7 @@ func TestHard(t *testing.T) {
 		t.Run(h.String(), func(t *testing.T) {
 			c := h.Build()
 			for _, k := range []int64{1, 3, 6} {
-				few := victims.Planner{Cluster: c, Options: victims.Options{Audit: true}}
+				few := jobs.Planner{Cluster: c, Options: victims.Options{Audit: true}}
 				h.set(&few)
 				many := few
 				few.Steps, many.Steps = 1, 1<<25
@@ -74,7 +75,7 @@ func propertyLevelsAreLeast(t *rapid.T) {
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
 	some.Planner.Steps = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
 	other.Planner.Steps = 1 << 21
-	lent.To(&other.Planner).Exhaust()
+	lent.To(&other.Planner.Options).Exhaust()
 	leastLevels(t, h, some, &other)
 }
 
@@ -120,7 +121,7 @@ func TestHard_LevelsAreLeastWithHeadroomShort(t *testing.T) {
 		other := Subject{Planner: some.Planner, Ask: some.Ask}
 		some.Planner.Audit = true
 		other.Planner.Steps = 1 << 21
-		lent.To(&other.Planner).Exhaust()
+		lent.To(&other.Planner.Options).Exhaust()
 		some.Decide()
 		other.Decide()
 		if other.Decision.Outcome != victims.Preempts || some.Decision.Plan.Proof == victims.NoProof {
@@ -160,7 +161,7 @@ func propertyGangsAreLeast(t *rapid.T) {
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
 	some.Planner.Steps = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
 	other.Planner.Steps = 1 << 21
-	lent.To(&other.Planner).Exhaust()
+	lent.To(&other.Planner.Options).Exhaust()
 	leastLevels(t, h, some, &other)
 }
 
@@ -203,7 +204,7 @@ func TestHard_LevelsInSequence(t *testing.T) {
 			victims.DefaultLevels(),
 		} {
 			var some, all victims.Decision
-			p := victims.Planner{Cluster: c, Options: victims.Options{Levels: levels, Audit: true}}
+			p := jobs.Planner{Cluster: c, Options: victims.Options{Levels: levels, Audit: true}}
 			require.NoError(t, p.Decide(&some, &ask, Now))
 			p.Steps = 1 << 40
 			require.NoError(t, p.Decide(&all, &ask, Now))

@@ -13,15 +13,16 @@ import (
 
 	"github.com/go-preempt/preempt/internal/judge/law"
 	"github.com/go-preempt/preempt/internal/lent"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // bothWays decides an ask with nodes pruned and without.
-func bothWays(p *victims.Planner, ask *victims.Ask) (pruned, exhaustive Subject) {
+func bothWays(p *jobs.Planner, ask *victims.Ask) (pruned, exhaustive Subject) {
 	pruned = Subject{Planner: *p, Ask: *ask}
 	exhaustive = Subject{Planner: *p, Ask: *ask}
-	lent.To(&exhaustive.Planner).Exhaust()
+	lent.To(&exhaustive.Planner.Options).Exhaust()
 	pruned.Planner.Steps = 1 << 40 // the other one has none
 	pruned.Decide()
 	exhaustive.Decide()
@@ -37,7 +38,7 @@ func differ(pruned, exhaustive *Subject) string {
 }
 
 // checkPruning holds a proven decision with nodes pruned to the one without.
-func checkPruning(t *testing.T, p *victims.Planner, ask *victims.Ask) {
+func checkPruning(t *testing.T, p *jobs.Planner, ask *victims.Ask) {
 	t.Helper()
 	pruned, exhaustive := bothWays(p, ask)
 	if !exhaustive.Proven() {
@@ -62,7 +63,7 @@ func TestPruning(t *testing.T) {
 			c := w.Build()
 			for _, strict := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v/strict=%t", w, strict), func(t *testing.T) {
-					p := &victims.Planner{Cluster: c, Options: victims.Options{StrictPriority: strict}}
+					p := &jobs.Planner{Cluster: c, Options: victims.Options{StrictPriority: strict}}
 					for _, k := range []int64{1, 2, 4, 10} {
 						ask := w.Ask(c, k)
 						checkPruning(t, p, &ask)
@@ -83,7 +84,7 @@ func TestPruningOfTrace(t *testing.T) {
 	}
 	trace := readTrace(t)
 	for i := range trace.Asks {
-		checkPruning(t, &victims.Planner{Cluster: trace.Cluster}, &trace.Asks[i])
+		checkPruning(t, &jobs.Planner{Cluster: trace.Cluster}, &trace.Asks[i])
 	}
 }
 
@@ -99,7 +100,7 @@ func propertyPruning(t *rapid.T) {
 	if rapid.Bool().Draw(t, "required") {
 		ask.RequiredNode = "n0"
 	}
-	p := &victims.Planner{Cluster: c, Options: victims.Options{StrictPriority: rapid.Bool().Draw(t, "strict")}}
+	p := &jobs.Planner{Cluster: c, Options: victims.Options{StrictPriority: rapid.Bool().Draw(t, "strict")}}
 	pruned, exhaustive := bothWays(p, &ask)
 	a, b := &pruned.Decision, &exhaustive.Decision
 	switch {

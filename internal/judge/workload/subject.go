@@ -2,11 +2,14 @@
 
 package workload
 
-import "github.com/go-preempt/preempt/victims"
+import (
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
 
 // A Subject is a decision to be made again and again.
 type Subject struct {
-	Planner  victims.Planner
+	Planner  jobs.Planner
 	Ask      victims.Ask
 	Decision victims.Decision // of the last time
 }
@@ -14,7 +17,7 @@ type Subject struct {
 // Subject returns the decision about k units for leaf 0 of a cluster of the
 // workload.
 func (w W) Subject(c *victims.Cluster, k int64) *Subject {
-	return &Subject{Planner: victims.Planner{Cluster: c}, Ask: w.Ask(c, k)}
+	return &Subject{Planner: jobs.Planner{Cluster: c}, Ask: w.Ask(c, k)}
 }
 
 // Decide makes the decision at [Now].

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/judge/trace"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -22,7 +23,7 @@ type Trace struct {
 	Cluster *victims.Cluster
 	Asks    []victims.Ask
 
-	planner  victims.Planner
+	planner  jobs.Planner
 	decision victims.Decision
 }
 

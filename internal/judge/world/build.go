@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/judge/alike"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -133,9 +134,9 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 
 // PlannerOf returns a planner over a cluster with the options of a case, whose minimums the
 // cluster then has. The instant is an argument of its decisions; exemptions follow theirs.
-func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
+func PlannerOf(c *victims.Cluster, o *Options) *jobs.Planner {
 	SetMinimums(c, o.Minimums)
-	p := &victims.Planner{
+	p := &jobs.Planner{
 		Cluster: c,
 		Options: victims.Options{
 			Levels: o.Levels, RetryInterval: o.Interval, WithinQueue: OwnLeaves[o.OwnLeaf], Scarce: o.Counting(c),
@@ -170,7 +171,7 @@ var OwnLeaves = map[string]queue.WithinQueue{"": queue.Never, Met: queue.Met, Br
 
 // CasePlanner returns a planner for a case over a cluster that was built of its
 // world, with all that the case says: options, labels, ports and gangs.
-func CasePlanner(c *victims.Cluster, k *Case) *victims.Planner {
+func CasePlanner(c *victims.Cluster, k *Case) *jobs.Planner {
 	p := PlannerOf(c, &k.Options)
 	if len(k.Ask.Selector) > 0 {
 		p.Filter = k.Filter(c)
