@@ -82,10 +82,7 @@ func (x *choice) said(d *victims.Decision, err error) string {
 // ways are those in which something is decided: an ask, a gang of one and of two, several asks,
 // and an ask and a gang for which tasks may move.
 var ways = map[string]func(x *choice, o victims.Options) string{
-	"ask": func(x *choice, o victims.Options) string {
-		var d victims.Decision
-		return x.said(&d, (&jobs.Planner{Cluster: x.c, Options: o}).Decide(&d, &x.ask, optionsNow))
-	},
+	"ask":         func(x *choice, o victims.Options) string { return x.decide(o, 0) },
 	"gang of one": func(x *choice, o victims.Options) string { return x.decide(o, 1) },
 	"gang":        func(x *choice, o victims.Options) string { return x.decide(o, 2) },
 	"together": func(x *choice, o victims.Options) string {

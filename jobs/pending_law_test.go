@@ -213,11 +213,7 @@ func waits(c *victims.Cluster, a *victims.Ask) bool {
 // decideOne decides an ask by a planner of its own.
 func (h *wait) decideOne(c *victims.Cluster, a *victims.Ask) (string, *victims.Decision) {
 	var d victims.Decision
-	if len(a.Members) > 0 {
-		require.NoError(h, (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
-	} else {
-		require.NoError(h, (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
-	}
+	require.NoError(h, (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
 	return d.Summary(c), &d
 }
 

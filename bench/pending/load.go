@@ -24,16 +24,15 @@ const (
 // A load is a cluster, and what happens to it: tasks end, asks and gangs come. What happens
 // depends on the answers only by what runs.
 type load struct {
-	c          *victims.Cluster
-	planner    jobs.Planner
-	jobPlanner jobs.Planner
-	leaves     []queue.ID
-	random     *rand.Rand
-	names      int
-	running    []string
-	leaving    []string
-	last       time.Duration
-	result     result
+	c       *victims.Cluster
+	planner jobs.Planner
+	leaves  []queue.ID
+	random  *rand.Rand
+	names   int
+	running []string
+	leaving []string
+	last    time.Duration
+	result  result
 }
 
 func newLoad(nodes int, within queue.WithinQueue) *load {
@@ -53,8 +52,7 @@ func newLoad(nodes int, within queue.WithinQueue) *load {
 	tree, err := queue.New(schema, root)
 	must(err)
 	l := &load{c: victims.NewCluster(tree), random: rand.New(rand.NewPCG(1, 2))}
-	l.planner.Cluster, l.jobPlanner.Cluster = l.c, l.c
-	l.planner.WithinQueue, l.jobPlanner.WithinQueue = within, within
+	l.planner.Cluster, l.planner.WithinQueue = l.c, within
 	l.leaves = slices.Collect(tree.Leaves(queue.Root))
 	for n := range nodes {
 		_, err := l.c.AddNode(&victims.Node{Name: fmt.Sprint("n", n), Capacity: resources.Vector{8}})

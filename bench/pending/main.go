@@ -107,11 +107,7 @@ func (e *each) look(now time.Time) {
 		return runs
 	})
 	for a := range e.all() {
-		if len(a.Members) > 0 {
-			must(e.jobPlanner.Decide(&e.d, a, now))
-		} else {
-			must(e.planner.Decide(&e.d, a, now))
-		}
+		must(e.planner.Decide(&e.d, a, now))
 		if e.count {
 			must(e.d.Count())
 		}
@@ -134,7 +130,7 @@ type queued struct {
 }
 
 func newQueued(l *load) *queued {
-	return &queued{load: l, list: jobs.Pending{Planner: &l.jobPlanner, Order: order}}
+	return &queued{load: l, list: jobs.Pending{Planner: &l.planner, Order: order}}
 }
 
 func (q *queued) add(a victims.Ask)           { q.list.Add(a) }

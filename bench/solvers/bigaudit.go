@@ -70,7 +70,7 @@ func (p *program) bigAsk(n *bigCount, h workload.Hard, c *victims.Cluster, k int
 	}
 	n.plans++
 	plan := &s.Decision.Plan
-	if v := auditorOfAsks(&s.Planner).Audit(nil, &s.Decision, workload.Now); len(v) > 0 {
+	if v := auditorOf(&s.Planner).Audit(nil, &s.Decision, workload.Now); len(v) > 0 {
 		n.unlawful++
 		p.print("UNLAWFUL %#v k=%d proof %v victims %d: %.200s\n", h, k, plan.Proof, len(plan.Victims), fmt.Sprint(v))
 	}

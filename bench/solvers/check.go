@@ -175,7 +175,7 @@ func (p *program) checkAsks() error {
 // auditedAsk is what the library's auditor says of a solver's plan.
 func auditedAsk(s *workload.Subject, x *exact.Ask) string {
 	plan := planOf(s, x.Facts, x.Node, x.Set)
-	return audited(auditorOfAsks(&s.Planner).Audit(nil, &victims.Decision{Plan: plan}, workload.Now))
+	return audited(auditorOf(&s.Planner).Audit(nil, &victims.Decision{Plan: plan}, workload.Now))
 }
 
 // audited says of a solver's plan, which may have victims that can be given back, whether it is

@@ -21,12 +21,8 @@ func decide(p *jobs.Planner, job *victims.Ask) (dec victims.Decision, took time.
 	return dec, cpu() - start, err
 }
 
-// auditorOf and auditorOfAsks are the library's auditors with the rules of a planner.
+// auditorOf is the library's auditor with the rules of a planner.
 func auditorOf(p *jobs.Planner) *victims.Auditor {
-	return &victims.Auditor{Cluster: p.Cluster, Options: p.Options}
-}
-
-func auditorOfAsks(p *jobs.Planner) *victims.Auditor {
 	return &victims.Auditor{Cluster: p.Cluster, Options: p.Options}
 }
 
@@ -157,7 +153,7 @@ func wrongAsk(s *workload.Subject) (string, error) {
 			wrong = append(wrong, why)
 		}
 	}
-	for _, v := range auditorOfAsks(&s.Planner).Audit(nil, &victims.Decision{Plan: *plan}, workload.Now) {
+	for _, v := range auditorOf(&s.Planner).Audit(nil, &victims.Decision{Plan: *plan}, workload.Now) {
 		wrong = append(wrong, "auditor: "+v.String())
 	}
 	return strings.Join(slices.Compact(wrong), "; "), nil

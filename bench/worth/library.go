@@ -21,13 +21,10 @@ type library struct {
 	places  map[victims.NodeID]int
 	rows    map[string]int // of tasks that run, by key
 
-	asks      jobs.Planner
-	gangs     jobs.Planner
-	askAudit  victims.Auditor
-	gangAudit victims.Auditor
-	decision  victims.Decision
-	placing   victims.Decision
-	found     []victims.Violation
+	planner  jobs.Planner
+	auditor  victims.Auditor
+	decision victims.Decision
+	found    []victims.Violation
 
 	proven bool // the last plan said that none is cheaper in the levels of a bill
 }
@@ -63,14 +60,12 @@ func newLibrary(w *world, types ...string) (*library, error) {
 			return nil, err
 		}
 	}
-	// What is configured is the same for the planners and for those who judge.
+	// What is configured is the same for the planner and for those who judge.
 	rules := victims.Options{WithinQueue: queue.Met, Filter: func(q *victims.Question) bool {
 		return q.Member.Class == 0 || w.nodes[x.places[q.Node]].pool == q.Member.Class
 	}}
-	x.asks = jobs.Planner{Cluster: x.cluster, Options: rules}
-	x.askAudit = victims.Auditor{Cluster: x.cluster, Options: rules}
-	x.gangs = jobs.Planner{Cluster: x.cluster, Options: rules}
-	x.gangAudit = victims.Auditor{Cluster: x.cluster, Options: rules}
+	x.planner = jobs.Planner{Cluster: x.cluster, Options: rules}
+	x.auditor = victims.Auditor{Cluster: x.cluster, Options: rules}
 	return x, nil
 }
 
@@ -151,20 +146,15 @@ func (x *library) changed(t *task) error {
 
 // decide asks the library. Fits is set if nobody has to stop.
 func (x *library) decide(a *work) (got answer, ok, fits bool, err error) {
-	if a.minimum == 0 {
-		got, ok, fits, err = x.decideAsk(&x.asks, a)
-		x.proven = ok && x.decision.Plan.Proof != victims.NoProof
-		return got, ok, fits, err
-	}
-	got, ok, fits, err = x.decideGang(&x.gangs, a)
-	x.proven = ok && x.placing.Plan.Proof != victims.NoProof
+	got, ok, fits, err = x.decideBy(&x.planner, a)
+	x.proven = ok && x.decision.Plan.Proof != victims.NoProof
 	return got, ok, fits, err
 }
 
-func (x *library) decideGang(planner *jobs.Planner, a *work) (got answer, ok, fits bool, err error) {
-	d := &x.placing
-	job := x.job(a)
-	if err := planner.Decide(d, &job, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
+func (x *library) decideBy(planner *jobs.Planner, a *work) (got answer, ok, fits bool, err error) {
+	d := &x.decision
+	ask := x.asked(a)
+	if err := planner.Decide(d, &ask, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
 		return got, false, false, err
 	}
 	got.places = make([]int, len(a.sizes))
@@ -177,37 +167,27 @@ func (x *library) decideGang(planner *jobs.Planner, a *work) (got answer, ok, fi
 	return got, true, d.Outcome == victims.Fits, nil
 }
 
-func (x *library) decideAsk(planner *jobs.Planner, a *work) (got answer, ok, fits bool, err error) {
-	d := &x.decision
-	ask := x.ask(a)
-	if err := planner.Decide(d, &ask, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
-		return got, false, false, err
-	}
-	got.places = []int{x.places[d.Plan.Places[0].Node]}
-	for i := range d.Plan.Victims {
-		got.victims = append(got.victims, x.rows[d.Plan.Victims[i].Key])
-	}
-	return got, true, d.Outcome == victims.Fits, nil
-}
-
 // leastWork is the library with an option: of plans that stop nobody more important the one
 // that loses the least work, however many stop.
 func (x *library) leastWork() rule {
-	asks, gangs := jobs.Planner{Cluster: x.cluster, Options: x.asks.Options}, jobs.Planner{Cluster: x.cluster, Options: x.gangs.Options}
+	planner := jobs.Planner{Cluster: x.cluster, Options: x.planner.Options}
 	levels := slices.DeleteFunc(victims.DefaultLevels(), func(l string) bool { return l == "work" })
-	asks.Levels = slices.Insert(levels, slices.Index(levels, "victims"), "work")
-	gangs.Levels = asks.Levels
+	planner.Levels = slices.Insert(levels, slices.Index(levels, "victims"), "work")
 	return rule{name: leastWorkName, plan: func(_ *world, a *work) (got answer, ok bool, err error) {
-		if a.minimum > 0 {
-			got, ok, _, err = x.decideGang(&gangs, a)
-			return got, ok, err
-		}
-		got, ok, _, err = x.decideAsk(&asks, a)
+		got, ok, _, err = x.decideBy(&planner, a)
 		return got, ok, err
 	}}
 }
 
 func (a *work) key(member int) string { return fmt.Sprintf("%s/%d", a.name, member) }
+
+// asked returns work as the library is asked about it: for one place, or for those of a gang.
+func (x *library) asked(a *work) victims.Ask {
+	if a.minimum == 0 {
+		return x.ask(a)
+	}
+	return x.job(a)
+}
 
 func (x *library) ask(a *work) victims.Ask {
 	return victims.Ask{
@@ -228,17 +208,7 @@ func (x *library) job(a *work) victims.Ask {
 
 // audit returns the words of the laws that an answer breaks, whoever gave it, each once.
 func (x *library) audit(a *work, got *answer) (words []string) {
-	if a.minimum == 0 {
-		p := victims.Plan{Ask: x.ask(a), Places: []victims.Place{{Node: x.nodes[got.places[0]]}}}
-		for _, v := range got.victims {
-			key := x.w.tasks[v].key
-			row, _ := x.cluster.Lookup(key)
-			p.Victims = append(p.Victims, victims.Victim{Task: row, Key: key})
-		}
-		x.found = x.askAudit.Audit(x.found[:0], &victims.Decision{Plan: p}, instant(x.w.now))
-		return x.lawsFound()
-	}
-	p := victims.Plan{Ask: x.job(a)}
+	p := victims.Plan{Ask: x.asked(a)}
 	for i, node := range got.places {
 		p.Places = append(p.Places, victims.Place{Member: i, Node: x.nodes[node]})
 	}
@@ -247,16 +217,16 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 		row, _ := x.cluster.Lookup(key)
 		p.Victims = append(p.Victims, victims.Victim{Task: row, Key: key})
 	}
-	x.found = x.gangAudit.Audit(x.found[:0], &victims.Decision{Plan: p}, instant(x.w.now))
+	x.found = x.auditor.Audit(x.found[:0], &victims.Decision{Plan: p}, instant(x.w.now))
 	return x.lawsFound()
 }
 
 // second reports whether a lawful answer is one only by the option of the own leaf: then it
 // comes after all others.
 func (x *library) second(a *work, got *answer) bool {
-	asks, gangs := x.askAudit.WithinQueue, x.gangAudit.WithinQueue
-	defer func() { x.askAudit.WithinQueue, x.gangAudit.WithinQueue = asks, gangs }()
-	x.askAudit.WithinQueue, x.gangAudit.WithinQueue = queue.Never, queue.Never
+	within := x.auditor.WithinQueue
+	defer func() { x.auditor.WithinQueue = within }()
+	x.auditor.WithinQueue = queue.Never
 	return len(x.audit(a, got)) > 0
 }
 

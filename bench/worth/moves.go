@@ -27,15 +27,14 @@ type mover struct {
 }
 
 func newMover(x *library) *mover {
-	return &mover{x: x, planner: jobs.Planner{Cluster: x.gangs.Cluster, Options: x.gangs.Options}}
+	return &mover{x: x, planner: jobs.Planner{Cluster: x.cluster, Options: x.planner.Options}}
 }
 
 // compare decides work that does not fit, without moves and with.
 func (m *mover) compare(a *work) error {
-	ask := m.x.ask(a)
+	ask := m.x.asked(a)
 	if a.minimum > 0 {
 		m.gangs++
-		ask = m.x.job(a)
 	}
 	for i, t := range []*tally{&m.without, &m.with[0], &m.with[1]} {
 		m.planner.Moves = []victims.Moves{"", victims.MovesEntitled, victims.MovesAny}[i]

@@ -87,23 +87,14 @@ func TestPlay_SameCluster(t *testing.T) {
 			plans := 0
 			p.rules = []rule{{name: "witness", plan: func(w *world, a *work) (answer, bool, error) {
 				// Nothing has changed since the library decided.
-				cost, outcome, victim := p.lib.decision.Plan.Cost, p.lib.decision.Outcome, []string{}
-				for _, v := range p.lib.decision.Plan.Victims {
-					victim = append(victim, v.Key)
-				}
-				if a.minimum > 0 {
-					cost, outcome, victim = p.lib.placing.Plan.Cost, p.lib.placing.Outcome, victim[:0]
-					for _, v := range p.lib.placing.Plan.Victims {
-						victim = append(victim, v.Key)
-					}
-				}
-				if outcome == victims.Preempts {
+				d := &p.lib.decision
+				if d.Outcome == victims.Preempts {
 					plans++
 					var rows []int
-					for _, key := range victim {
-						rows = append(rows, p.lib.rows[key])
+					for i := range d.Plan.Victims {
+						rows = append(rows, p.lib.rows[d.Plan.Victims[i].Key])
 					}
-					b := w.billOf(a, rows)
+					b, cost := w.billOf(a, rows), &d.Plan.Cost
 					require.Equal(t, []int64{int64(cost.OptedOut), cost.MaxPriority, int64(cost.Jobs), int64(cost.Victims), cost.SumPriorities},
 						[]int64{int64(b.optedOut), int64(b.highest), int64(b.gangs), int64(b.victims), b.sum})
 					require.Equal(t, fmt.Sprint(b.own), fmt.Sprint(cost.Own))

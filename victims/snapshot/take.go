@@ -26,7 +26,7 @@ type Scene struct {
 	Now     time.Time
 	Asks    []victims.Ask // each is decided on the cluster as it is
 
-	// JobPlanner, of the same cluster, must be there if there are Jobs.
+	// JobPlanner, of the same cluster, must be there if there are Jobs. It may be Planner.
 	JobPlanner *jobs.Planner
 	Jobs       []victims.Ask // each is decided like an ask
 	// Quotas are those that its Admit goes by, by queue.

@@ -91,6 +91,14 @@ func TestTake_Unsaid(t *testing.T) {
 			s.Asks[0].PendingSince = now.Add(time.Second)
 			return nil
 		}},
+		{"by-priority", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
+			s.Planner.ByPriority = true
+			return nil
+		}},
+		{"admit", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
+			s.Planner.Admit = new(koordinator.ElasticQuota).Admit
+			return nil
+		}},
 		{"exempt", "t1", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Planner.Exempt = func(e *victims.Question) (time.Time, bool) {
 				return now.Add(time.Hour), c.Key(e.Task) == "t1" // which was never scheduled

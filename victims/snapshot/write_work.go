@@ -143,6 +143,12 @@ func (w *writer) canAsk(a *victims.Ask) bool {
 	if a.PendingSince.After(w.s.Now) {
 		w.lacks("pending", a.Key, "since now")
 	}
+	if a.RequiredNode == "" && w.p.ByPriority {
+		w.lacks("by-priority", a.Key, "guarantees decide")
+	}
+	if a.RequiredNode == "" && w.p.Admit != nil {
+		w.lacks("admit", a.Key, "it is let in")
+	}
 	return true
 }
 
