@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package victims has what is decided about: a cluster of nodes and tasks, and asks, which are tasks without a node. And
-// what decisions say: which running tasks should stop so that an ask may run. Queues under their guarantees take from
+// Package victims has what a scheduler decides about, a [Cluster] of nodes and tasks, and what a [Decision] says: which
+// running tasks should stop so that an [Ask], a task without a node, may run. Queues under their guarantees take from
 // queues over theirs. The planner, which decides, is in package [github.com/go-preempt/preempt/jobs].
 //
 // # Use
