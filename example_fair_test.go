@@ -60,7 +60,7 @@ func Example_fairShares() {
 			Key: fmt.Sprint("train-", i), Application: "train", Queue: research, Size: oneGPU, PendingSince: now.Add(-time.Minute),
 		}, now))
 		if d.Outcome == victims.Refused {
-			fmt.Print(d.Describe(cluster))
+			fmt.Print(d)
 			break
 		}
 		check(cluster.Apply(&d))

@@ -53,7 +53,7 @@ func Example_requiredNode() {
 	ask := victims.Ask{Key: "agent", Application: "agent", Queue: batch, Size: cores(1), RequiredNode: "n2"}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, noon))
-	fmt.Print(d.Describe(c))
+	fmt.Print(d)
 	// Output:
 	// agent (root.batch, cpu=1) runs on n2 once these have stopped:
 	//   n2a on n2 (root.batch, cpu=4, priority 0) for room on the node
@@ -71,7 +71,7 @@ func Example_whatIf() {
 	for i := range 3 {
 		ask := victims.Ask{Key: fmt.Sprint("web-", i), Application: "web", Queue: prod, Size: cores(4)}
 		check(planner.Decide(&d, &ask, noon))
-		fmt.Print(d.Describe(c))
+		fmt.Print(d)
 		if d.Outcome == victims.Preempts {
 			check(c.Apply(&d))
 		}

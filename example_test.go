@@ -50,7 +50,7 @@ func Example() {
 	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
-	fmt.Print(d.Describe(cluster))
+	fmt.Print(d)
 
 	// The plan is applied: sim is told to stop, and chat holds its place.
 	check(cluster.Apply(&d))

@@ -213,7 +213,7 @@ func drawAsk(t *rapid.T) event {
 		if err != nil {
 			return text
 		}
-		text += report(d.Report(h.cluster)) + fmt.Sprint(d.Plan.Steps, d.Plan.Places, d.Plan.Cost, d.Plan.Version)
+		text += report(&d) + fmt.Sprint(d.Plan.Steps, d.Plan.Places, d.Plan.Cost, d.Plan.Version)
 		for _, v := range d.Plan.Victims {
 			text += fmt.Sprint(v.Task, v.Key)
 		}
@@ -239,7 +239,7 @@ func drawJob(t *rapid.T) event {
 		if err != nil {
 			return text
 		}
-		text += report(d.Report(h.cluster)) + fmt.Sprint(d.Plan.Steps, d.Plan.Places)
+		text += report(&d) + fmt.Sprint(d.Plan.Steps, d.Plan.Places)
 		if d.Outcome != victims.Refused {
 			text += fmt.Sprint(h.cluster.Apply(&d))
 		}
@@ -277,7 +277,7 @@ func drawQuota(t *rapid.T) event {
 		if err := h.enforcer.Enforce(&d, q, h.now); err != nil {
 			return err.Error()
 		}
-		return report(d.Report(h.cluster)) + fmt.Sprint(h.cluster.Apply(&d))
+		return report(&d) + fmt.Sprint(h.cluster.Apply(&d))
 	}
 }
 

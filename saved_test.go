@@ -381,7 +381,7 @@ func savedAnswers(h *host) (answers []string) {
 				}
 				var d victims.Decision
 				err := h.planner.Decide(&d, &ask, h.now)
-				add(d.Report(c), err)
+				add(&d, err)
 			}
 		}
 		for _, name := range []string{"new", "llm", "long", "jj"} {
@@ -391,7 +391,7 @@ func savedAnswers(h *host) (answers []string) {
 			}
 			var d victims.Decision
 			err := h.gangs.Decide(&d, &job, h.now)
-			add(d.Report(c), err)
+			add(&d, err)
 		}
 	}
 	for q := range queue.ID(c.Tree().Len()) {
@@ -402,7 +402,7 @@ func savedAnswers(h *host) (answers []string) {
 			}
 			var d victims.Decision
 			err := h.enforcer.Enforce(&d, q, h.now)
-			add(d.Report(c), err)
+			add(&d, err)
 		}
 	}
 	return answers

@@ -77,7 +77,7 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 		"job": func() (string, error) {
 			var d victims.Decision
 			err := j.Decide(&d, job, world.Epoch)
-			return d.Describe(c), err
+			return d.String(), err
 		},
 		"together":             together(j),
 		"together, predicates": together(shared),
@@ -90,12 +90,12 @@ func asideCalls(c *victims.Cluster, asks []victims.Ask, job *victims.Ask, asked 
 					return "", fmt.Errorf("%v", found)
 				}
 			}
-			return d.Describe(c), err
+			return d.String(), err
 		},
 		"moves, job": func() (string, error) {
 			var d victims.Decision
 			err := gangs.Decide(&d, job, world.Epoch)
-			return d.Describe(c), err
+			return d.String(), err
 		},
 	}
 }

@@ -37,7 +37,7 @@ func TestDecide_LostGrant(t *testing.T) {
 			if d.Outcome != victims.Refused {
 				continue
 			}
-			require.Contains(t, d.Describe(w.cluster), "without these grants it could go elsewhere")
+			require.Contains(t, d.String(), "without these grants it could go elsewhere")
 			require.NoError(t, w.cluster.Drop("j0"))
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.NotEqual(t, "domain", d.Refusal.Reason)

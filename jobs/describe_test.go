@@ -91,7 +91,7 @@ func TestDescribe(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, test.town)
-			require.Equal(t, test.want, w.decide().Describe(w.cluster))
+			require.Equal(t, test.want, w.decide().String())
 		})
 	}
 }
@@ -101,13 +101,13 @@ func TestDescribe(t *testing.T) {
 func TestDescribe_Later(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nqueue other\nnode n1 4\ntask v low n1 4 p=3\njob q 4")
 	d := w.decide()
-	first := d.Describe(w.cluster)
+	first := d.String()
 	require.NoError(t, w.cluster.RemoveTask("v"))
 	require.NoError(t, law.ErrOf(w.cluster.RemoveNode("n1")))
 	_, err := w.cluster.AddNode(&victims.Node{Name: "n9", Capacity: w.size("9")})
 	require.NoError(t, err)
 	w.addTask(parseLine("task newcomer other n9 1 p=7"))
-	require.Equal(t, first, d.Describe(w.cluster))
+	require.Equal(t, first, d.String())
 }
 
 // What the caller's functions refuse is told apart from what laws do.
@@ -120,7 +120,7 @@ func TestDescribe_Callers(t *testing.T) {
 	require.Equal(t, `job j (root.q, priority 10) is refused (predicate): the predicate refuses the places that could be made free
   2 could be taken
   the first 1 of 2 members could be placed
-`, d.Describe(w.cluster))
+`, d.String())
 
 	p.Predicate = nil
 	p.Filter = func(q *victims.Question) bool { return w.cluster.NodeName(q.Node) == "n1" }
@@ -130,6 +130,6 @@ func TestDescribe_Callers(t *testing.T) {
   1 could be taken
   the filter refuses 1 node
   the first 1 of 2 members could be placed
-`, d.Describe(w.cluster))
-	require.Equal(t, "nothing is decided\n", (&victims.Decision{}).Describe(w.cluster))
+`, d.String())
+	require.Equal(t, "nothing is decided\n", (&victims.Decision{}).String())
 }

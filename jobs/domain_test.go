@@ -67,7 +67,7 @@ func TestPlan_Domain(t *testing.T) {
 		w := build(t, test.town)
 		d := w.decide()
 		require.Equal(t, test.want, d.Plan.Domain, test.town)
-		line, _, _ := strings.Cut(d.Describe(w.cluster), "\n")
+		line, _, _ := strings.Cut(d.String(), "\n")
 		require.Equal(t, test.begin, line+"\n")
 		said, _ := reportOf(t, d, w.cluster)
 		require.Equal(t, test.want, said.Plan.Domain)
@@ -82,7 +82,7 @@ func TestRefusal_Domain(t *testing.T) {
 	require.Equal(t, 2, lent.To(&d.Refusal).DomainRoom)
 	require.Equal(t, resources.Vector{4000, 0}, d.Refusal.Lacks)
 	require.Equal(t, 2, d.Refusal.Placeable)
-	require.Contains(t, d.Describe(w.cluster), "\n  domain b1, r2 came closest: with everybody gone who could it has room for 2 of 3 members, and lacks cpu=4\n")
+	require.Contains(t, d.String(), "\n  domain b1, r2 came closest: with everybody gone who could it has room for 2 of 3 members, and lacks cpu=4\n")
 	said, _ := reportOf(t, d, w.cluster)
 	require.Equal(t, map[string]string{"cpu": "4"}, said.Refusal.DomainLacks)
 }

@@ -42,7 +42,7 @@ func ExamplePending_elastic() {
 		now = now.Add(time.Minute)
 		for d, err := range waiting.Decide(now) {
 			check(err)
-			fmt.Println(d.Summary(cluster))
+			fmt.Println(d.Summary())
 			if d.Outcome != victims.Refused {
 				check(cluster.Apply(d))
 			}

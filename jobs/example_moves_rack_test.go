@@ -43,7 +43,7 @@ func ExamplePlanner_movesForRack() {
 	}}
 	var d victims.Decision
 	check(p.Decide(&d, &job, now))
-	fmt.Print(d.Describe(cluster))
+	fmt.Print(d)
 	// Output:
 	// job llm (root.hero, priority 0) runs in rack-b once these have moved: 2 members placed
 	//   member llm-0 (gpu=8) on n2

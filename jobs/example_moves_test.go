@@ -48,7 +48,7 @@ func ExamplePlanner_moves() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Print(d.Describe(c))
+	fmt.Print(d)
 
 	// Stop b1, start it again on n2 as "b1+", and start a1 once b1 has gone.
 	if err := c.Apply(&d); err != nil {

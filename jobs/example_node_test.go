@@ -49,7 +49,7 @@ func ExamplePending_nodeFails() {
 	look := func() {
 		for d, err := range waiting.Decide(now) {
 			check(err)
-			fmt.Println(d.Summary(cluster))
+			fmt.Println(d.Summary())
 			if d.Outcome != victims.Refused {
 				check(cluster.Apply(d)) // then stop d.Plan.Victims
 			}

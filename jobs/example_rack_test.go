@@ -55,7 +55,7 @@ func ExampleJob_domain() {
 	var d victims.Decision
 	for _, job.DomainDepth = range []int{0, 1} {
 		check(planner.Decide(&d, &job, now))
-		fmt.Print(d.Describe(cluster))
+		fmt.Print(d)
 	}
 	// Output:
 	// job llm (root.train, priority 0) fits: 2 members placed

@@ -68,7 +68,7 @@ func ExamplePlanner() {
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	var d victims.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
-	fmt.Print(d.Describe(cluster))
+	fmt.Print(d)
 	must(cluster.Apply(&d))
 	// Output:
 	// job new (root.train, priority 10) runs once these have stopped: 2 members placed
@@ -98,14 +98,14 @@ func ExamplePlanner_wholeJob() {
 }
 
 // A job of which one member finds no room takes no victims for the other.
-func ExampleDecision_Describe() {
+func ExampleDecision_String() {
 	cluster := exampleCluster()
 	planner := jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: cluster}
 	job := trainJob(cluster, 8)
 	job.Members[1].Size = resources.Vector{9}
 	var d victims.Decision
 	must(planner.Decide(&d, job, noon))
-	fmt.Print(d.Describe(cluster))
+	fmt.Print(d)
 	// Output:
 	// job new (root.train, priority 10) is refused (no-victims): larger than any node that it may use: n1 has 8 gpu; no legal set of victims makes room for all members
 	//   4 could be taken

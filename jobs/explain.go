@@ -122,12 +122,7 @@ func (p *Planner) relax(dst *victims.Explanation, left int64, now time.Time) err
 		if left -= p.d.effort.steps(); again.Outcome == victims.Refused || len(again.Plan.Places) == 0 {
 			continue
 		}
-		r.Outcome, r.Place, r.Victims = again.Outcome, again.Plan.Places[0].Node, len(again.Plan.Victims)
-		for _, at := range again.Plan.Places {
-			if len(ask.Members) > 0 && !at.Extra {
-				r.Members++
-			}
-		}
+		lent.To(&r).Became(&again)
 		dst.Relaxations = append(dst.Relaxations, r)
 	}
 	return nil
@@ -137,6 +132,7 @@ func (p *Planner) relax(dst *victims.Explanation, left int64, now time.Time) err
 // and disabled queues are left out by the decision itself.
 func (p *Planner) leaveOut(r victims.Relaxation, ask *victims.Ask) error {
 	c := p.Cluster
+	q, node := lent.To(&r).Row()
 	switch r.Rule {
 	case rulebook.RelaxMayNot:
 		ask.MayNotPreempt = false
@@ -145,17 +141,17 @@ func (p *Planner) leaveOut(r victims.Relaxation, ask *victims.Ask) error {
 	case rulebook.RelaxInterval:
 		ask.LastAttempt = time.Time{}
 	case rulebook.RelaxMax:
-		return c.SetMax(r.Queue, resources.Limit{})
+		return c.SetMax(q, resources.Limit{})
 	case rulebook.RelaxGuarantee:
-		return c.SetGuaranteed(r.Queue, resources.Limit{})
+		return c.SetGuaranteed(q, resources.Limit{})
 	case rulebook.RelaxBudget:
 		return c.SetBudget(r.Budget, victims.Budget{Left: math.MaxInt32, Hard: true})
 	case rulebook.RelaxUnschedulable:
-		n := c.Node(r.Node)
+		n := c.Node(node)
 		n.Unschedulable = false
 		return c.UpdateNode(&n)
 	case rulebook.RelaxReservation:
-		n := c.Node(r.Node)
+		n := c.Node(node)
 		n.ReservedFor = ""
 		return c.UpdateNode(&n)
 	default:

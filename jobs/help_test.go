@@ -48,7 +48,7 @@ func propertyHelp(t *rapid.T) {
 		m.next()
 	}
 	if after := m.decide(); after.Outcome != victims.Refused {
-		t.Fatalf("%v after %q\n%s%s%v", after.Outcome, m.done, before.Describe(h.cluster), m.help.Describe(h.cluster), c)
+		t.Fatalf("%v after %q\n%s%s%v", after.Outcome, m.done, before.String(), m.help.String(), c)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestHelp(t *testing.T) {
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, victims.Refused, d.Outcome, test.town)
-		require.Equal(t, test.want+"\n", d.Refusal.Help.Describe(w.cluster), test.town)
+		require.Equal(t, test.want+"\n", d.Refusal.Help.String(), test.town)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestHelp_Caps(t *testing.T) {
 			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.Equal(t, c.Entry().Word, d.Refusal.Reason)
-			require.Contains(t, d.Refusal.Help.Describe(w.cluster), "a higher cap on "+c.Entry().Noun+"s")
+			require.Contains(t, d.Refusal.Help.String(), "a higher cap on "+c.Entry().Noun+"s")
 		}
 	}
 }

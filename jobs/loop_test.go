@@ -169,7 +169,7 @@ type reported struct {
 
 // reportOf reads what a report says, and returns its text.
 func reportOf(t interface{ Fatal(args ...any) }, d *victims.Decision, c *victims.Cluster) (r *reported, text []byte) {
-	text, err := json.Marshal(d.Report(c))
+	text, err := json.Marshal(d)
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
@@ -184,7 +184,7 @@ func reportComesBack(t *rapid.T) {
 	h.decide("report")
 	d := &h.d
 	report, text := reportOf(t, d, h.cluster)
-	lines := strings.Split(d.Describe(h.cluster), "\n")
+	lines := strings.Split(d.String(), "\n")
 	if lines[len(lines)-1] != "" {
 		t.Fatalf("no newline at the end: %q", lines)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -230,11 +229,11 @@ func answerToJob(c *victims.Cluster, d *victims.Decision) answer {
 }
 
 // about adds what a refusal speaks of.
-func (a answer) about(c *victims.Cluster, also string, q queue.ID, t int) answer {
+func (a answer) about(c *victims.Cluster, also, queue string, t int) answer {
 	a.Also = also
 	switch told := cmp.Or(also, a.Reason); told {
 	case "over-max", "over-guarantee", "headroom-inside":
-		a.Where = c.Tree().Path(q) + " " + c.Schema().Name(t)
+		a.Where = queue + " " + c.Schema().Name(t)
 	}
 	return a
 }

@@ -49,7 +49,7 @@ func TestBlockers_Gang(t *testing.T) {
 				require.Equal(t, strings.Contains(test.blockers, v.Key), v.Blocks, v.Key)
 			}
 			if strings.Contains(test.want, "-port") {
-				require.Contains(t, d.Describe(w.cluster), "victim port on n1 (root.low, none, priority 0, rank -10), which blocks the node\n")
+				require.Contains(t, d.String(), "victim port on n1 (root.low, none, priority 0, rank -10), which blocks the node\n")
 			}
 			if d.Outcome == victims.Preempts {
 				require.Equal(t, victims.NoProof, d.Plan.Proof)

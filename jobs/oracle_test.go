@@ -266,7 +266,7 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 	}
 	switch also {
 	case "over-max", "over-guarantee", "headroom-inside":
-		at := h.cluster.Tree().Path(r.Queue) + " " + h.cluster.Schema().Name(r.Type)
+		at := r.Queue + " " + h.cluster.Schema().Name(r.Type)
 		all := want.Where
 		if r.Also != "" {
 			all = want.AlsoWhere
@@ -292,7 +292,7 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 		h.Fatalf("%s: %s: %d candidates, and %d by the oracle; counts of oracle (-) and planner (+):\n%s\n%v",
 			name, want.Reason, r.Candidates, want.Candidates, diff, h.c)
 	}
-	if by := r.ProtectedBy; counts["guarantee"] > 0 && h.cluster.Tree().Path(by.Queue)+" "+h.cluster.Schema().Name(by.Type) != want.ProtectedBy {
+	if by := r.ProtectedBy; counts["guarantee"] > 0 && by.Queue+" "+h.cluster.Schema().Name(by.Type) != want.ProtectedBy {
 		h.Fatalf("%s: protected by %+v, and by the oracle by %q\n%v", name, by, want.ProtectedBy, h.c)
 	}
 	if cause := world.CauseOf(h.cluster, &r.Cause); cause != want.Cause {

@@ -175,7 +175,7 @@ func (h *wait) pass(c *victims.Cluster, list *jobs.Pending, over []victims.Ask) 
 		if h.held[d.Plan.Ask.Key] || waits(c, &d.Plan.Ask) {
 			h.Fatalf("%s is yielded", d.Plan.Ask.Key)
 		}
-		if text := d.Summary(c); d.Outcome != victims.Refused && len(d.Plan.Places) > 0 {
+		if text := d.Summary(); d.Outcome != victims.Refused && len(d.Plan.Places) > 0 {
 			told = append(told, text)
 			require.NoError(h, c.Apply(d))
 		}
@@ -214,7 +214,7 @@ func waits(c *victims.Cluster, a *victims.Ask) bool {
 func (h *wait) decideOne(c *victims.Cluster, a *victims.Ask) (string, *victims.Decision) {
 	var d victims.Decision
 	require.NoError(h, (&jobs.Planner{Cluster: c, Options: h.rules}).Decide(&d, a, h.now))
-	return d.Summary(c), &d
+	return d.Summary(), &d
 }
 
 func (h *wait) below(label string, n int) int { return rapid.IntRange(0, n-1).Draw(h.T, label) }

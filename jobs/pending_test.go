@@ -63,14 +63,14 @@ func propertyPending(t *rapid.T) {
 			var d victims.Decision
 			require.NoError(t, twin.Decide(&d, ask, m.now))
 			if len(d.Plan.Places) > 0 {
-				want = append(want, d.Summary(twin.Cluster))
+				want = append(want, d.Summary())
 				carryOut(t, twin.Cluster, &d)
 			}
 		}
 		for d, err := range waiting.Decide(m.now) {
 			require.NoError(t, err)
 			if d.Outcome != victims.Refused {
-				got = append(got, d.Summary(h.cluster))
+				got = append(got, d.Summary())
 				carryOut(t, h.cluster, d)
 			}
 		}
@@ -322,7 +322,7 @@ func TestPending_Admit(t *testing.T) {
 	}
 	require.Equal(t, []string{"a fits", "b refused", "c fits"}, decided(t, w, p))
 	require.Equal(t, "quota-max", p.Last("b").Refusal.Reason)
-	require.Contains(t, p.Last("b").Describe(w.cluster), "b (root.q, priority 0) is refused (quota-max): a quota is passed\n")
+	require.Contains(t, p.Last("b").String(), "b (root.q, priority 0) is refused (quota-max): a quota is passed\n")
 	require.NoError(t, w.cluster.Start("a", noon))
 	a, _ := w.cluster.Lookup("a")
 	require.Empty(t, w.cluster.Job(a))

@@ -202,7 +202,7 @@ func (d *decision) decide(dst *victims.Decision) {
 	d.answer(dst)
 	if d.domainIsFull(dst) {
 		r := &dst.Refusal
-		r.Reason, lent.To(r).DomainFull, r.Queue, r.Type, r.Also = rulebook.NoDomain, true, 0, 0, ""
+		r.Reason, lent.To(r).DomainFull, r.Queue, r.Type, r.Also = rulebook.NoDomain, true, "", 0, ""
 	}
 	if r := &dst.Refusal; dst.Outcome == victims.Refused && (d.search.pack.cut || d.effort.Stopped) {
 		r.Proven = false
@@ -291,8 +291,8 @@ func (d *decision) byGuarantee(dst *victims.Decision) {
 	if a.Obstacle != "" {
 		d.refused(dst, a.Obstacle)
 		r := &dst.Refusal
-		r.Queue, r.Type, r.RetryAt, lent.To(r).NoneCounts = a.Queue, a.Type, a.RetryAt, a.NoneCounts
-		r.ProtectedBy = victims.Protector{Queue: a.Queue, Type: a.Type, Named: a.Obstacle == rulebook.OverGuarantee}
+		r.RetryAt, lent.To(r).NoneCounts = a.RetryAt, a.NoneCounts
+		lent.To(dst).RefuseAt(d.c, a.Queue, a.Type)
 	} else if d.try(dst, outsideLeaf) {
 		return
 	}
@@ -314,8 +314,9 @@ func (d *decision) byGuarantee(dst *victims.Decision) {
 			also := dst.Refusal
 			dst.Refusal, second.Refusal = second.Refusal, dst.Refusal
 			if rulebook.ReasonOf(also.Reason).Gate {
-				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type = also.Reason, also.Queue, also.Type
-				dst.Refusal.ProtectedBy, lent.To(&dst.Refusal).NoneCounts = also.ProtectedBy, lent.To(&also).NoneCounts
+				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type, dst.Refusal.ProtectedBy = also.Reason, also.Queue, also.Type, also.ProtectedBy
+				told, first := lent.To(&dst.Refusal), lent.To(&also)
+				told.NoneCounts, told.About, told.Bound = first.NoneCounts, first.About, first.Bound
 			}
 			first, lent.To(&dst.Refusal).OwnLeaf, dst.Plan.Steps = withOwnLeaf, true, second.Plan.Steps
 			dst.Refusal.Proven = dst.Refusal.Proven && also.Proven

@@ -95,7 +95,7 @@ func propertyDeterministic(t *rapid.T) {
 	if h.d.Plan.Cost.Compare(&cost) != 0 {
 		t.Fatalf("cost %v, and shuffled %v\n%v", &cost, &h.d.Plan.Cost, c)
 	}
-	if diff := gocmp.Diff(refusal, h.d.Refusal, gocmp.AllowUnexported(victims.Refusal{}), cmpopts.IgnoreFields(victims.Cause{}, "Node"), cmpopts.IgnoreUnexported(victims.Help{}), cmpopts.EquateEmpty()); diff != "" {
+	if diff := gocmp.Diff(refusal, h.d.Refusal, gocmp.AllowUnexported(victims.Refusal{}, victims.Protector{}), cmpopts.IgnoreFields(victims.Cause{}, "Node"), cmpopts.IgnoreUnexported(victims.Help{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("refusals differ when shuffled:\n%s\n%v", diff, c)
 	}
 }

@@ -233,7 +233,7 @@ func (d *decision) help(dst *victims.Decision) {
 func (d *decision) wish(r *victims.Refusal) rulebook.Wish {
 	w := rulebook.Wish{
 		Queue: d.job.Queue, Many: len(d.unplaced) > 1, All: d.rem, At: d.now, RetryAt: r.RetryAt,
-		Reason: r.Reason, About: r.Queue, Type: r.Type, NeedsRoom: d.needs.open(), Counting: lent.To(&d.p.Options).Counting(),
+		Reason: r.Reason, About: lent.To(r).About, Type: r.Type, NeedsRoom: d.needs.open(), Counting: lent.To(&d.p.Options).Counting(),
 	}
 	if r.Reason == rulebook.OverGuarantee {
 		w.Before = d.before.At(r.Type)
@@ -266,7 +266,7 @@ func (d *decision) helpRoom(dst *victims.Decision) {
 		for t := range most.Defined.All() {
 			if need := d.rem.At(t); need > 0 && d.gate.usage(q, t, coming)+need > most.Value[t] {
 				h.Bounds = true
-				fill.HelpLess(q)
+				fill.HelpLess(d.tree.Path(q))
 				return
 			}
 		}

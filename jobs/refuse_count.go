@@ -255,9 +255,9 @@ func (d *decision) protect(r *victims.Refusal) {
 			d.free = append(d.free, int32(i))
 		}
 	}
-	r.ProtectedBy = d.firstProtector(func(p *victims.Protector, row int32) {
-		b, last := &d.rooms.Bounds[row], int32(-1)
-		room := b.Room.Value[p.Type]
+	job := ""
+	q, t, found := d.rooms.First(func(row int32, _ queue.ID, t int) (keeps bool) {
+		last, room := int32(-1), d.rooms.Bounds[row].Room.Value[t]
 		for _, i := range d.free {
 			gang, all := d.cands[i].gang, []int32{i}
 			if gang < 0 || d.gangs[gang].surplus > 0 {
@@ -268,44 +268,34 @@ func (d *decision) protect(r *victims.Refusal) {
 				all = d.members[d.gangs[gang].first:d.gangs[gang].end]
 			}
 			last = gang
-			if d.lostAt(all, row, p.Type) > room {
-				p.Named = true
-				if gang >= 0 && (p.Job == "" || d.gangs[gang].name < p.Job) {
-					p.Job = d.gangs[gang].name
+			if d.lostAt(all, row, t) > room {
+				keeps = true
+				if gang >= 0 && (job == "" || d.gangs[gang].name < job) {
+					job = d.gangs[gang].name
 				}
 			}
 		}
+		return keeps
 	})
+	if r.ProtectedBy = (victims.Protector{}); found {
+		r.ProtectedBy = lent.To(r).Protector(d.c, q, t)
+		r.ProtectedBy.Job = job
+	}
 }
 
 // protectTogether names a queue that cannot give all of the free candidates, if it comes before the
 // one that is named. They are taken out of the rooms.
 func (d *decision) protectTogether(r *victims.Refusal) {
-	p := d.firstProtector(func(p *victims.Protector, row int32) {
-		b := &d.rooms.Bounds[row]
-		p.Named = b.Room.Value[p.Type] < 0 && d.lostAt(d.free, row, p.Type) > 0
+	q, t, found := d.rooms.First(func(row int32, _ queue.ID, t int) bool {
+		return d.rooms.Bounds[row].Room.Value[t] < 0 && d.lostAt(d.free, row, t) > 0
 	})
-	first := &r.ProtectedBy
-	if p.Named && (!first.Named || p.Queue < first.Queue || p.Queue == first.Queue && p.Type < first.Type) {
-		r.ProtectedBy = p
+	if !found {
+		return
 	}
-}
-
-// firstProtector returns the first queue and type that keep says of that it keeps some task.
-func (d *decision) firstProtector(keep func(p *victims.Protector, row int32)) victims.Protector {
-	for q := range queue.ID(d.tree.Len()) {
-		row, ok := d.rooms.Row(q)
-		if !ok {
-			continue
-		}
-		for t := range d.rooms.Bounds[row].Room.Defined.All() {
-			p := victims.Protector{Queue: q, Type: t}
-			if keep(&p, row); p.Named {
-				return p
-			}
-		}
+	named := &r.ProtectedBy
+	if at, ok := d.tree.Lookup(named.Queue); !ok || q < at || q == at && t < named.Type {
+		*named = lent.To(r).Protector(d.c, q, t)
 	}
-	return victims.Protector{}
 }
 
 // lostAt returns what law 2 counts of some candidates at a bound.

@@ -81,7 +81,7 @@ func TestRefusal_EveryReason(t *testing.T) {
 			require.Equal(t, test.reason, d.Refusal.Reason)
 			require.Equal(t, test.brief, w.brief(&d))
 
-			lines := strings.Split(strings.TrimSuffix(d.Describe(w.cluster), "\n"), "\n")
+			lines := strings.Split(strings.TrimSuffix(d.String(), "\n"), "\n")
 			require.Contains(t, lines[0], "is refused ("+test.reason+"): ")
 			for i := range lines[1:] {
 				lines[1+i] = strings.TrimPrefix(lines[1+i], "  ")
@@ -222,7 +222,7 @@ func TestRefusal_CountsAll(t *testing.T) {
 	require.Equal(t, map[string]int{"priority": 1, "non-preemptible": 1, "same-application": 1}, said.Refusal.Counts)
 
 	// Counts are in the order of rules in the text.
-	text := d.Describe(w.cluster)
+	text := d.String()
 	var at []int
 	for _, words := range []string{"of the job or its application", "not preemptible", "not lower", "could be taken", "of 2 members"} {
 		at = append(at, strings.Index(text, words))

@@ -27,7 +27,7 @@ func TestReport_Golden(t *testing.T) {
 		{"refused", queues + "node n1 4\ntask v low n1 2 until=5m\ntask w low n1 2 fixed\njob q 1,2,2"},
 	} {
 		w := build(t, test.town)
-		report := w.decide().Report(w.cluster)
+		report := w.decide()
 		text, err := json.Marshal(report)
 		require.NoError(t, err)
 		var indented bytes.Buffer

@@ -90,7 +90,7 @@ func TestDecide_Filter(t *testing.T) {
 	require.NoError(t, d.Count())
 	require.Equal(t, "refused no-victims", w.brief(&d))
 	require.Equal(t, 2, d.Refusal.Filtered)
-	require.Contains(t, d.Describe(w.cluster), "\n  the filter refuses 2 nodes\n")
+	require.Contains(t, d.String(), "\n  the filter refuses 2 nodes\n")
 }
 
 // Members beyond the minimum are filtered, too.

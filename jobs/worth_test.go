@@ -39,7 +39,7 @@ func propertyWorth(t *rapid.T) {
 			continue
 		}
 		if after := m.decide(); after.Outcome != victims.Refused {
-			t.Fatalf("%v after %q\n%s%v", after.Outcome, m.done, before.Describe(h.cluster), c)
+			t.Fatalf("%v after %q\n%s%v", after.Outcome, m.done, before.String(), c)
 		}
 	}
 }

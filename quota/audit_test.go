@@ -89,8 +89,8 @@ func TestAudit_Mutations(t *testing.T) {
 		{"a part too small", func(_ *fixture, o *o) { o.Enforcement.Parts[0].Amount[0]-- }, []string{"parts: root.p: slots 7 as part, want its share of the target, 8"}},
 		{"a part too large", func(_ *fixture, o *o) { o.Enforcement.Parts[0].Amount[0], o.Enforcement.Parts[1].Amount[0] = 5, 5 }, []string{"parts: root.p.a: slots 5 as part, want its share of the target, 4"}},
 		{"parts out of order", func(_ *fixture, o *o) { slices.Reverse(o.Enforcement.Parts) }, []string{"parts: not in tree order, or not below the queue"}},
-		{"a part outside", func(f *fixture, o *o) { o.Enforcement.Parts[1].Queue = f.queue("other") }, []string{"parts: not in tree order, or not below the queue"}},
-		{"a part of the queue itself", func(f *fixture, o *o) { o.Enforcement.Parts[0].Queue = f.queue("p") }, []string{"parts: not in tree order, or not below the queue"}},
+		{"a part outside", func(_ *fixture, o *o) { o.Enforcement.Parts[1].Queue = "root.other" }, []string{"parts: not in tree order, or not below the queue"}},
+		{"a part of the queue itself", func(_ *fixture, o *o) { o.Enforcement.Parts[0].Queue = "root.p" }, []string{"parts: not in tree order, or not below the queue"}},
 		{"a leaf with more victims", func(f *fixture, o *o) { o.Enforcement.Parts[1].Victims = 3 }, []string{"leaf: root.p.b: not so many victims"}},
 		{"a leaf that frees more", func(f *fixture, o *o) { o.Enforcement.Parts[1].Freed[0] = 8 }, []string{"leaf: root.p.b: slots 8 said to be freed, want what its victims have, 7"}},
 		{"outcome", func(_ *fixture, o *o) { o.Outcome = victims.Fits }, []string{"result: not what shortfall and victims make it"}},
@@ -171,6 +171,7 @@ func propertyGarbage(t *rapid.T) {
 		return rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(-3, 9), rapid.Just[int64](math.MaxInt64), rapid.Just[int64](math.MinInt64)), 0, 4).Draw(t, "vector")
 	})
 	id := rapid.Map(rapid.Int32Range(-2, 12), func(i int32) queue.ID { return queue.ID(i) })
+	path := rapid.SampledFrom([]string{"", "root", "root.p", "root.p.a", "root.p.b", "root.other", "root.nobody"})
 	for range below(t, "mutations", 4) + 1 {
 		switch below(t, "what", 9) {
 		case 0:
@@ -182,9 +183,9 @@ func propertyGarbage(t *rapid.T) {
 		case 3:
 			o.Enforcement.Freed, o.Enforcement.Shortfall = garbage.Draw(t, "freed"), garbage.Draw(t, "shortfall")
 		case 4:
-			o.Enforcement.Parts = append(o.Enforcement.Parts, victims.Part{Queue: id.Draw(t, "queue"), Amount: garbage.Draw(t, "part")})
+			o.Enforcement.Parts = append(o.Enforcement.Parts, victims.Part{Queue: path.Draw(t, "queue"), Amount: garbage.Draw(t, "part")})
 		case 5:
-			o.Enforcement.Parts = append(o.Enforcement.Parts, victims.Part{Queue: id.Draw(t, "queue"), Asked: garbage.Draw(t, "asked"), Freed: garbage.Draw(t, "freed")})
+			o.Enforcement.Parts = append(o.Enforcement.Parts, victims.Part{Queue: path.Draw(t, "queue"), Asked: garbage.Draw(t, "asked"), Freed: garbage.Draw(t, "freed")})
 		case 6:
 			o.Plan.Victims = append(o.Plan.Victims, victims.Victim{Task: victims.TaskID(below(t, "row", 80) - 1), Key: of(t, "key", "t3", "t10", "g0", "")})
 		case 7:

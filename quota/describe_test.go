@@ -21,9 +21,9 @@ func TestDescribe(t *testing.T) {
 	f.task("u1", "p.b", 4, withDisks(1))
 	f.task("u2", "p.b", 3, requiredNode)
 	f.grant("g", "p.b", 1)
-	text := func(most resources.Limit) string { return f.enforce("p", most).Describe(f.c) }
+	text := func(most resources.Limit) string { return f.enforce("p", most).String() }
 
-	require.Equal(t, "nothing is decided\n", (&victims.Decision{}).Describe(f.c))
+	require.Equal(t, "nothing is decided\n", (&victims.Decision{}).String())
 	require.Equal(t, "root.p uses slots=12 disks=1 with a max of slots=12 (met): nothing is over\n", text(slots(12)))
 	require.Equal(t, ""+
 		"root.p uses slots=12 disks=1 with a max of slots=10 (met): it is within it, once these have stopped\n"+
@@ -59,10 +59,9 @@ func TestDescribe(t *testing.T) {
 // Jobs, searches that were cut short, and names that are not plain.
 func TestDescribe_Rest(t *testing.T) {
 	f := newFixture(t, leaf("a b"))
-	f.task("t\n", "a b", 2, originator, optedOut)
-	o := f.enforce("a b", slots(0))
-	o.Plan.Victims[0].Job, o.Plan.Victims[0].Whole = "\x1b", true
+	f.task("t\n", "a b", 2, originator, optedOut, func(t *victims.Task) { t.Job = "\x1b" })
 	f.minimums(map[string]int{"\x1b": 3})
+	o := f.enforce("a b", slots(0))
 	o.Enforcement.Proven, o.Plan.Steps = false, 17
 	require.Equal(t, ""+
 		"\"root.a b\" uses slots=2 with a max of slots=0 (met): it is within it, once these have stopped\n"+
@@ -70,8 +69,8 @@ func TestDescribe_Rest(t *testing.T) {
 		"  \"root.a b\": asked for slots=2, gives slots=2\n"+
 		"    \"t\\n\" on n1 (slots=2, priority 0, opted out, originator)\n"+
 		"  job \"\\x1b\" goes as a whole: minimum 3, running 1\n"+
-		"  not proven: a search was cut short, 17 steps were taken\n", o.Describe(f.c))
-	for _, r := range o.Describe(f.c) {
+		"  not proven: a search was cut short, 17 steps were taken\n", o.String())
+	for _, r := range o.String() {
 		require.True(t, r == '\n' || unicode.IsPrint(r))
 	}
 }

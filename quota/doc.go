@@ -21,7 +21,7 @@
 //		if err := errors.Join(err, timing.End(q, now)); err != nil {
 //			return err
 //		}
-//		// d.Describe(cluster) is for the administrator.
+//		// d.String() is for the administrator.
 //	}
 //
 // Tell the cluster as each victim goes. What was short is due again after the delay.

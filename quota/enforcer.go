@@ -110,7 +110,7 @@ type enforcement struct {
 	walk   walk
 	finder finder
 	rounds rounds
-	stops  [][rulebook.NumRules]victims.Obstacle // see reportObstacles
+	stops  [][rulebook.NumRules]stop // see reportObstacles
 }
 
 // begin states what has to go, and which types that are.

@@ -76,8 +76,8 @@ func TestEnforce_AuditAndObserve(t *testing.T) {
 	require.Empty(t, d.Plan.Victims)
 	require.ErrorIs(t, f.c.Apply(&d), victims.ErrState)
 	require.Equal(t, []victims.Outcome{victims.Preempts, victims.Refused}, seen)
-	require.NotEmpty(t, d.Summary(f.c))
-	require.NotEmpty(t, d.Describe(f.c))
+	require.NotEmpty(t, d.Summary())
+	require.NotEmpty(t, d.String())
 }
 
 // A decision made for another version of the cluster is refused, and the victims

@@ -53,7 +53,7 @@ func Example() {
 	for _, now := range []time.Time{now, now.Add(5 * time.Minute)} {
 		for q := range timing.Due(now) {
 			check(enforcer.Enforce(&o, q, now))
-			fmt.Print(now.Format(time.TimeOnly), ": ", o.Describe(cluster))
+			fmt.Print(now.Format(time.TimeOnly), ": ", o.String())
 			check(cluster.Apply(&o)) // marks the victims, which are for you to stop
 			check(timing.End(q, now))
 		}

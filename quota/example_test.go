@@ -60,9 +60,9 @@ func ExampleEnforcer_Enforce_parent() {
 		return
 	}
 	for _, p := range o.Enforcement.Parts {
-		fmt.Println(c.Tree().Path(p.Queue), c.Schema().Format(p.Amount))
+		fmt.Println(p.Queue, c.Schema().Format(p.Amount))
 	}
-	fmt.Print(o.Describe(c))
+	fmt.Print(o)
 	// Output:
 	// root.lab.team gpu=2
 	// root.lab.team.x gpu=1
@@ -89,7 +89,7 @@ func ExampleEnforcer_Enforce_bestEffort() {
 	enforcer := quota.Enforcer{Cluster: c}
 	var d victims.Decision
 	check(enforcer.Enforce(&d, a, now))
-	fmt.Print(d.Describe(c))
+	fmt.Print(d)
 	for _, may := range []int64{1, 2} {
 		slack := quota.Slack{Amounts: resources.Vector{may}}
 		fmt.Println(slack.Allows(d.Enforcement.Shortfall, d.Enforcement.Target))
@@ -117,7 +117,7 @@ func ExampleEnforcer_Enforce_impossible() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(o.Describe(c))
+	fmt.Print(o)
 	fmt.Println(o.Enforcement.Result, o.Enforcement.Obstacles[0].Rule, len(o.Plan.Victims))
 	// Output:
 	// root.a uses gpu=9 with a max of gpu=8 (impossible): gpu=1 stay over, and nobody can be taken
@@ -144,7 +144,7 @@ func ExampleEnforcer_Enforce_budgets() {
 		check(c.SetBudget("web", victims.Budget{Left: 1, Hard: hard}))
 		check(c.SetMax(leaf, gpus(2)))
 		check(enforcer.Enforce(&o, leaf, now))
-		fmt.Print(o.Describe(c))
+		fmt.Print(o)
 	}
 	// Output:
 	// root.a uses gpu=6 with a max of gpu=2 (met): it is within it, once these have stopped

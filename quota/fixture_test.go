@@ -132,7 +132,7 @@ func (f *fixture) parts(o *victims.Decision) map[string]int64 {
 	all := make(map[string]int64)
 	for _, p := range o.Enforcement.Parts {
 		if p.Amount != nil {
-			all[f.c.Tree().Path(p.Queue)] = p.Amount[0]
+			all[p.Queue] = p.Amount[0]
 		}
 	}
 	return all
@@ -140,3 +140,11 @@ func (f *fixture) parts(o *victims.Decision) map[string]int64 {
 
 // exactly is what a test says if no leaf may free more than it is asked for.
 const exactly = 1
+
+// obstacles returns what keeps the rest, without what texts tell of queues.
+func obstacles(o *victims.Decision) (all []victims.Obstacle) {
+	for _, x := range o.Enforcement.Obstacles {
+		all = append(all, victims.Obstacle{Type: x.Type, Rule: x.Rule, Amount: x.Amount, Queue: x.Queue})
+	}
+	return all
+}

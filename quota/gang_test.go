@@ -100,8 +100,8 @@ func TestGang_Leaves(t *testing.T) {
 	f.task("g3", "c", 1, job("g"))
 	o := f.enforce("p", slots(0)) // one of the three may go
 	require.Equal(t, []string{"g1"}, keys(o))
-	require.Equal(t, []victims.Obstacle{{Rule: "gang", Amount: 1, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
-	require.NotContains(t, o.Describe(f.c), "goes as a whole")
+	require.Equal(t, []victims.Obstacle{{Rule: "gang", Amount: 1, Queue: "root.p"}}, obstacles(o))
+	require.NotContains(t, o.String(), "goes as a whole")
 }
 
 // Law 2 is judged for a gang as a whole.
@@ -117,7 +117,7 @@ func TestGang_Guarantee(t *testing.T) {
 	f.minimums(map[string]int{"g": 3})
 	o = f.enforce("a", slots(2)) // the gang is 3 of 4, and 2 may go
 	require.Equal(t, []string{"s"}, keys(o))
-	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 3, Queue: f.queue("a")}}, o.Enforcement.Obstacles)
+	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 3, Queue: "root.a"}}, obstacles(o))
 }
 
 // The outcome names the jobs that go as a whole.
@@ -130,7 +130,7 @@ func TestGang_Jobs(t *testing.T) {
 	}
 	o := f.enforce("a", slots(1))
 	require.Equal(t, []string{"below-1", "below-2", "part-1", "whole-1", "whole-2"}, keys(o))
-	require.Contains(t, o.Describe(f.c), "  job below goes as a whole: minimum 3, running 2\n  job whole goes as a whole: minimum 2, running 2\n")
+	require.Contains(t, o.String(), "  job below goes as a whole: minimum 3, running 2\n  job whole goes as a whole: minimum 2, running 2\n")
 	require.Equal(t, 2, o.Plan.Cost.Jobs)
 }
 
@@ -195,7 +195,7 @@ func TestBudget_UsedUp(t *testing.T) {
 	}
 	o := f.enforce("a", slots(1))
 	require.Equal(t, "partial", o.Enforcement.Result)
-	require.Equal(t, []victims.Obstacle{{Rule: "budget", Amount: 2, Queue: f.queue("a")}}, o.Enforcement.Obstacles)
+	require.Equal(t, []victims.Obstacle{{Rule: "budget", Amount: 2, Queue: "root.a"}}, obstacles(o))
 	require.NoError(t, f.c.Apply(o))
 	require.Equal(t, "impossible", f.enforce("a", slots(1)).Enforcement.Result)
 }
@@ -224,7 +224,7 @@ func TestBudget_Sets(t *testing.T) {
 	f.task("s", "a", 1, priority(3))
 	o = f.enforce("a", slots(1))
 	require.Equal(t, []string{"s"}, keys(o))
-	require.Equal(t, []victims.Obstacle{{Rule: "budget", Amount: 2, Queue: f.queue("a")}}, o.Enforcement.Obstacles)
+	require.Equal(t, []victims.Obstacle{{Rule: "budget", Amount: 2, Queue: "root.a"}}, obstacles(o))
 	require.Equal(t, resources.Vector{1, 0}, o.Enforcement.Shortfall)
 }
 

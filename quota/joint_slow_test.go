@@ -42,7 +42,7 @@ func propertyMet(t *rapid.T) {
 		return
 	}
 	if set, ok := s.find(s.target); ok {
-		t.Fatalf("%v would do\n%v\n%v", set, o.Describe(cluster), c)
+		t.Fatalf("%v would do\n%v\n%v", set, o.String(), c)
 	}
 }
 
@@ -61,7 +61,7 @@ func propertyMost(t *rapid.T) {
 		}
 		need[i]++
 		if set, ok := s.find(need); ok {
-			t.Fatalf("%v free more of type %d\n%v\n%v", set, i, o.Describe(cluster), c)
+			t.Fatalf("%v free more of type %d\n%v\n%v", set, i, o.String(), c)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func propertyFewestOfAll(t *rapid.T) {
 		lessInAll = lessInAll && best[l] <= have[l]
 	}
 	if lessInAll {
-		t.Fatalf("levels %v, and there are %v\n%v\n%v", have, best, d.Describe(cluster), c)
+		t.Fatalf("levels %v, and there are %v\n%v\n%v", have, best, d.String(), c)
 	}
 }
 

@@ -109,9 +109,9 @@ func TestJoint_Leaves(t *testing.T) {
 	require.Equal(t, []string{"b1", "c1"}, keys(o))
 	require.Equal(t, "met", o.Enforcement.Result)
 	require.Equal(t, []victims.Part{
-		{Queue: f.queue("p.a"), Amount: resources.Vector{1, 0}, Asked: resources.Vector{1, 0}, Freed: resources.Vector{0, 0}},
-		{Queue: f.queue("p.b"), Amount: resources.Vector{3, 0}, Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 1},
-		{Queue: f.queue("p.c"), Amount: resources.Vector{2, 0}, Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 1},
+		{Queue: "root.p.a", Amount: resources.Vector{1, 0}, Asked: resources.Vector{1, 0}, Freed: resources.Vector{0, 0}},
+		{Queue: "root.p.b", Amount: resources.Vector{3, 0}, Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 1},
+		{Queue: "root.p.c", Amount: resources.Vector{2, 0}, Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 1},
 	}, o.Enforcement.Parts)
 }
 
@@ -137,7 +137,7 @@ func TestJoint_Short(t *testing.T) {
 	o := f.enforce("p.a", slots(0))
 	require.Equal(t, []string{"a2"}, keys(o))
 	require.Equal(t, "partial", o.Enforcement.Result)
-	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 2, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
+	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 2, Queue: "root.p"}}, obstacles(o))
 }
 
 // Few candidates are searched to the end; more as far as the budget goes, and the

@@ -57,7 +57,7 @@ func propertySound(t *rapid.T) {
 		t.Errorf("%v", v)
 	}
 	if t.Failed() {
-		t.Fatalf("%v\n%v", c, o.Describe(cluster))
+		t.Fatalf("%v\n%v", c, o.String())
 	}
 }
 
@@ -179,7 +179,7 @@ func propertyRefused(t *rapid.T) {
 		}
 	}
 	if t.Failed() {
-		t.Fatalf("%v\n%v", c, o.Describe(cluster))
+		t.Fatalf("%v\n%v", c, o.String())
 	}
 }
 
@@ -198,7 +198,7 @@ func propertyTurned(t *rapid.T) {
 		if p.Amount == nil {
 			continue
 		}
-		got[cluster.Tree().Path(p.Queue)] = world.AmountsOf(cluster, p.Amount)
+		got[p.Queue] = world.AmountsOf(cluster, p.Amount)
 	}
 	if diff := cmp.Diff(parts, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("%s\n%v", diff, c)
@@ -229,7 +229,7 @@ func propertyReused(t *rapid.T) {
 		if err := e.Enforce(&o, want.Plan.Ask.Queue, world.Epoch); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, &o, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}), cmp.AllowUnexported(victims.Refusal{}), cmpopts.EquateComparable(victims.Version{}, resources.Wide{})); diff != "" {
+		if diff := cmp.Diff(want, &o, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}), cmp.AllowUnexported(victims.Refusal{}, victims.Protector{}, victims.Obstacle{}), cmpopts.EquateComparable(victims.Version{}, resources.Wide{})); diff != "" {
 			t.Fatalf("%s\n%v", diff, c)
 		}
 	}
@@ -252,7 +252,7 @@ func propertyApplied(t *rapid.T) {
 	}
 	again := c.enforce(t, cluster)
 	if !slices.Equal(o.Enforcement.Shortfall, again.Enforcement.Target) || !c.Exact && again.Plan.Cost.Jobs == 0 && len(again.Plan.Victims) > 0 {
-		t.Fatalf("again: %v\n%v", again.Describe(cluster), c)
+		t.Fatalf("again: %v\n%v", again.String(), c)
 	}
 	if err := cluster.Undo(); err != nil {
 		t.Fatal(err)

@@ -41,10 +41,10 @@ func TestParent_Parts(t *testing.T) {
 	}, f.parts(o))
 	require.Equal(t, []string{"b1", "b2", "b3", "c1", "c2", "c3"}, keys(o))
 	require.Equal(t, []victims.Part{
-		{Queue: f.queue("p.t"), Amount: resources.Vector{3, 0}},
-		{Queue: f.queue("p.t.c"), Amount: resources.Vector{3, 0}, Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 3},
-		{Queue: f.queue("p.u"), Amount: resources.Vector{6, 0}},
-		{Queue: f.queue("p.u.b"), Amount: resources.Vector{6, 0}, Asked: resources.Vector{6, 0}, Freed: resources.Vector{6, 0}, Victims: 3},
+		{Queue: "root.p.t", Amount: resources.Vector{3, 0}},
+		{Queue: "root.p.t.c", Amount: resources.Vector{3, 0}, Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 3},
+		{Queue: "root.p.u", Amount: resources.Vector{6, 0}},
+		{Queue: "root.p.u.b", Amount: resources.Vector{6, 0}, Asked: resources.Vector{6, 0}, Freed: resources.Vector{6, 0}, Victims: 3},
 	}, o.Enforcement.Parts)
 }
 
@@ -60,7 +60,7 @@ func TestParent_GuaranteeAbove(t *testing.T) {
 	require.Equal(t, "partial", o.Enforcement.Result)
 	require.Equal(t, resources.Vector{6, 0}, o.Enforcement.Target)
 	require.Equal(t, resources.Vector{4, 0}, o.Enforcement.Shortfall)
-	require.Equal(t, []victims.Obstacle{{Type: 0, Rule: "guarantee", Amount: 8, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
+	require.Equal(t, []victims.Obstacle{{Type: 0, Rule: "guarantee", Amount: 8, Queue: "root.p"}}, obstacles(o))
 }
 
 // Parts are those of the whole target, and what a guarantee above lets go is cut
@@ -201,7 +201,7 @@ func TestParent_Enforced(t *testing.T) {
 	o := f.enforce("p", slots(1)) // that p itself is being enforced is what this is about
 	require.Equal(t, []string{"b1", "b2"}, keys(o))
 	require.Equal(t, map[string]int64{"root.p.b": 2}, f.parts(o))
-	require.Equal(t, []victims.Obstacle{{Rule: "enforced", Amount: 4, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
+	require.Equal(t, []victims.Obstacle{{Rule: "enforced", Amount: 4, Queue: "root.p"}}, obstacles(o))
 }
 
 // What keeps the rest of each type, by rule.
@@ -221,13 +221,13 @@ func TestStops(t *testing.T) {
 	o := f.enforce("p", both(0, 0))
 	require.Equal(t, []string{"b2"}, keys(o))
 	require.Equal(t, []victims.Obstacle{
-		{Type: 0, Rule: "guarantee", Amount: 4, Queue: f.queue("p.a")},
-		{Type: 0, Rule: "enforced", Amount: 5, Queue: f.queue("p")},
-		{Type: 0, Rule: "required-node", Amount: 3, Queue: f.queue("p")},
-		{Type: 0, Rule: "granted", Amount: 7, Queue: f.queue("p")},
-		{Type: 1, Rule: "guarantee", Amount: 1, Queue: f.queue("p.a")},
-		{Type: 1, Rule: "enforced", Amount: 2, Queue: f.queue("p")},
-	}, o.Enforcement.Obstacles)
+		{Type: 0, Rule: "guarantee", Amount: 4, Queue: "root.p.a"},
+		{Type: 0, Rule: "enforced", Amount: 5, Queue: "root.p"},
+		{Type: 0, Rule: "required-node", Amount: 3, Queue: "root.p"},
+		{Type: 0, Rule: "granted", Amount: 7, Queue: "root.p"},
+		{Type: 1, Rule: "guarantee", Amount: 1, Queue: "root.p.a"},
+		{Type: 1, Rule: "enforced", Amount: 2, Queue: "root.p"},
+	}, obstacles(o))
 	require.Equal(t, []string{"g1", "g2"}, o.Enforcement.Grants)
 	require.Equal(t, resources.Vector{19, 3}, o.Enforcement.Shortfall)
 }
@@ -241,8 +241,8 @@ func TestStops_Guarantees(t *testing.T) {
 	f.task("a1", "p.q.a", 4)
 	f.task("b1", "p.q.b", 6)
 	o := f.enforce("p.q", slots(9)) // of 10, and p is guaranteed 11
-	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 10, Queue: f.queue("p")}}, o.Enforcement.Obstacles)
+	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 10, Queue: "root.p"}}, obstacles(o))
 	require.NoError(t, f.c.SetGuaranteed(f.queue("p"), resources.Limit{}))
 	o = f.enforce("p.q", slots(9))
-	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 10, Queue: f.queue("p.q.a")}}, o.Enforcement.Obstacles)
+	require.Equal(t, []victims.Obstacle{{Rule: "guarantee", Amount: 10, Queue: "root.p.q.a"}}, obstacles(o))
 }

@@ -34,7 +34,7 @@ func (x *enforcement) report(dst *victims.Decision) {
 	x.beyond(e.Shortfall, x.target, e.Freed)
 	x.reportQueues(dst)
 	x.reportVictims(dst)
-	x.reportObstacles(e)
+	x.reportObstacles(dst)
 	dst.Outcome = victims.Preempts
 	switch {
 	case resources.IsZero(e.Shortfall):
@@ -50,7 +50,7 @@ func (x *enforcement) report(dst *victims.Decision) {
 func (x *enforcement) reportQueues(dst *victims.Decision) {
 	fill := lent.To(dst)
 	for p := x.q; p < trees.End(x.tree, x.q); p++ {
-		part := victims.Part{Queue: p}
+		part := victims.Part{Queue: x.tree.Path(p)}
 		if amount := x.row(x.rounds.parts, p); p != x.q && x.isAny(amount) {
 			part.Amount = fill.Keep(amount)
 		}
@@ -101,6 +101,7 @@ func (x *enforcement) reportVictims(dst *victims.Decision) {
 			c.Jobs++
 		}
 	}
+	fill.NoteWhole(x.c)
 	x.losses.Tell((*rulebook.Cost)(c), x.tree.Schema())
 	for w := range x.tree.Leaves(x.q) {
 		x.gather(w) // the grants of those that were asked for nothing
@@ -136,7 +137,8 @@ func (x *enforcement) sortByKey() []int32 {
 // reportObstacles lists what keeps the rest of each type that stays over: every
 // task and grant below q that has some of it, and is not to go, counts for one
 // rule. The cost is that of looking at all of them.
-func (x *enforcement) reportObstacles(e *victims.Enforcement) {
+func (x *enforcement) reportObstacles(dst *victims.Decision) {
+	e := &dst.Enforcement
 	if resources.IsZero(e.Shortfall) {
 		return
 	}
@@ -154,18 +156,19 @@ func (x *enforcement) reportObstacles(e *victims.Enforcement) {
 			x.countStop(e.Shortfall, &t, why, keeper)
 		}
 	}
-	tell := func(s *victims.Obstacle) {
-		if s.Amount > 0 {
-			e.Obstacles = append(e.Obstacles, *s)
-			s.Amount = 0 // once
-		}
-	}
 	for _, t := range x.list {
+		tell := func(rule rulebook.Rule) {
+			if s := &x.stops[t][rule]; s.amount > 0 {
+				o := victims.Obstacle{Type: t, Rule: rule.String(), Amount: s.amount}
+				e.Obstacles = append(e.Obstacles, lent.To(dst).At(o, x.c, s.queue))
+				s.amount = 0 // once
+			}
+		}
 		for _, rule := range sumRules {
-			tell(&x.stops[t][rule])
+			tell(rule)
 		}
 		for rule := range x.stops[t] {
-			tell(&x.stops[t][rule])
+			tell(rulebook.Rule(rule))
 		}
 	}
 }
@@ -173,6 +176,12 @@ func (x *enforcement) reportObstacles(e *victims.Enforcement) {
 // sumRules are those of sums, which are told first. The others come in the order of refusals.
 var sumRules = [...]rulebook.Rule{
 	rulebook.RuleGuarantee, rulebook.RuleBudget, rulebook.RuleGang, rulebook.RuleOvershoot, rulebook.RuleEnforced,
+}
+
+// A stop is what a rule keeps of a type, and at which queue.
+type stop struct {
+	amount int64
+	queue  queue.ID
 }
 
 // countStop adds what a task holds of the types that stay over to what its rule
@@ -186,11 +195,10 @@ func (x *enforcement) countStop(shortfall resources.Vector, t *victims.Task, why
 			continue
 		}
 		s := &x.stops[i][why]
-		if s.Amount == 0 || keeper < s.Queue {
-			s.Queue = keeper
+		if s.amount == 0 || keeper < s.queue {
+			s.queue = keeper
 		}
-		s.Type, s.Rule = i, why.String()
-		s.Amount += t.Size[i]
+		s.amount += t.Size[i]
 	}
 }
 

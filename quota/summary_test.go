@@ -25,7 +25,7 @@ func TestReport_Golden(t *testing.T) {
 	f.grant("g", "p.b", 1)
 	var b strings.Builder
 	for _, most := range []int64{12, 10, 4} {
-		report := f.enforce("p", slots(most)).Report(f.c)
+		report := f.enforce("p", slots(most))
 		text, err := json.Marshal(report)
 		require.NoError(t, err)
 		var indented bytes.Buffer
@@ -33,7 +33,7 @@ func TestReport_Golden(t *testing.T) {
 		b.WriteString(indented.String() + "\n")
 	}
 	golden.Compare(t, "testdata/report.golden", b.String())
-	require.Equal(t, "nothing is decided", (&victims.Decision{}).Summary(f.c))
+	require.Equal(t, "nothing is decided", (&victims.Decision{}).Summary())
 }
 
 // Victims say what they are by themselves, so that nothing changes when they have
@@ -44,9 +44,15 @@ func TestReport_AfterTheVictims(t *testing.T) {
 	f.task("t2", "p.a", 3)
 	o := f.enforce("p", slots(0))
 	require.Len(t, o.Plan.Victims, 2)
-	report, text := o.Report(f.c), o.Describe(f.c)
+	report, text := marshalled(t, o), o.String()
 	require.NoError(t, f.c.RemoveTask("t1"))
 	require.NoError(t, f.c.RemoveTask("t2"))
-	require.Equal(t, report, o.Report(f.c))
-	require.Equal(t, text, o.Describe(f.c))
+	require.Equal(t, report, marshalled(t, o))
+	require.Equal(t, text, o.String())
+}
+
+func marshalled(t *testing.T, d *victims.Decision) string {
+	text, err := json.Marshal(d)
+	require.NoError(t, err)
+	return string(text)
 }

@@ -692,16 +692,17 @@ func (x *court) parts() {
 	}
 	for i := range list {
 		p := &list[i]
-		if p.Queue <= last || p.Queue >= trees.End(x.tree, q) || p.Queue == q && !x.tree.IsLeaf(q) {
+		row, known := x.tree.Lookup(p.Queue)
+		if !known || row <= last || row >= trees.End(x.tree, q) || row == q && !x.tree.IsLeaf(q) {
 			x.fault(Violation{Law: finding.LawParts})
 			return
 		}
-		last = p.Queue
+		last = row
 		for t := range x.types {
 			x.asks[int(last)*x.types+t] = p.Amount.At(t)
 		}
-		if x.tree.IsLeaf(p.Queue) {
-			x.gives(p, counts[p.Queue])
+		if x.tree.IsLeaf(row) {
+			x.gives(p, row, counts[row])
 		}
 	}
 	for i := range x.types {
@@ -768,17 +769,17 @@ func near(part, whole, share, total int64) bool {
 
 // gives is that a leaf frees what its victims have, and no more than it was asked for if it
 // must not overshoot.
-func (x *court) gives(p *Part, victims int) {
+func (x *court) gives(p *Part, leaf queue.ID, victims int) {
 	if victims != p.Victims {
-		x.fault(Violation{Law: finding.LawLeaf, Queue: x.tree.Path(p.Queue)})
+		x.fault(Violation{Law: finding.LawLeaf, Queue: p.Queue})
 	}
 	for i := range x.types {
-		have, want := p.Freed.At(i), x.gone(p.Queue, i)
+		have, want := p.Freed.At(i), x.gone(leaf, i)
 		if have != want {
-			x.fault(x.ofQueue(finding.LawLeaf, p.Queue, i, have, want))
+			x.fault(x.ofQueue(finding.LawLeaf, leaf, i, have, want))
 		}
 		if most := p.Asked.At(i); x.NeverOvershoot && x.goal[i] > 0 && want > most {
-			x.fault(x.ofQueue(finding.LawExact, p.Queue, i, want, most))
+			x.fault(x.ofQueue(finding.LawExact, leaf, i, want, most))
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // A Cluster indexes queues, nodes and tasks for decisions.
 //
 // An error changes nothing. An unknown key or name wraps [ErrUnknown], a bad amount, and a time outside of 1678 to 2261
-// that is not zero, [ErrInvalid]. An unknown ID panics, also in the texts of a result. Do not change views, nor keep
+// that is not zero, [ErrInvalid]. An unknown ID panics. Do not change views, nor keep
 // them over a change.
 //
 // One goroutine may change a cluster while no other uses it. Else any number may read it, and decide with a

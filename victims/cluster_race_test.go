@@ -64,7 +64,7 @@ func TestReadsTogether(t *testing.T) {
 			require.NoError(t, errs[i])
 			want, err := decide(int64(1 + i%2))
 			require.NoError(t, err)
-			if diff := cmp.Diff(want, got[i], cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}), cmp.AllowUnexported(victims.Refusal{}), cmpopts.EquateComparable(victims.Version{}), cmp.Comparer(func(a, b victims.Cost) bool { return a.Compare(&b) == 0 })); diff != "" {
+			if diff := cmp.Diff(want, got[i], cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}), cmp.AllowUnexported(victims.Refusal{}, victims.Protector{}), cmpopts.EquateComparable(victims.Version{}), cmp.Comparer(func(a, b victims.Cost) bool { return a.Compare(&b) == 0 })); diff != "" {
 				t.Fatalf("alone (-) and together (+):\n%s", diff)
 			}
 		}

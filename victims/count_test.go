@@ -31,11 +31,11 @@ func TestCount(t *testing.T) {
 	f.task("w", "a", "n1", 1)
 	require.NoError(t, d.Count(), "it has counted")
 	require.Equal(t, counts, d.Refusal.Counts)
-	require.Contains(t, d.Describe(f.c), "1 too high in effective priority (priority)")
+	require.Contains(t, d.String(), "1 too high in effective priority (priority)")
 	require.ErrorIs(t, late.Count(), victims.ErrStale)
 	require.Empty(t, late.Refusal.Counts)
-	require.Contains(t, late.Describe(f.c), "the cluster has changed since, and nothing was counted\n")
-	require.Contains(t, late.Describe(f.c), `y (root.b, slots=1) is refused (no-victims)`)
+	require.Contains(t, late.String(), "the cluster has changed since, and nothing was counted\n")
+	require.Contains(t, late.String(), `y (root.b, slots=1) is refused (no-victims)`)
 
 	var plan, none victims.Decision
 	require.NoError(t, none.Count())

@@ -220,7 +220,7 @@ var outcomeWords = word.Table{Of: "victims.Outcome", Words: []string{Fits: "fits
 // String returns the stable word: fits, waits, plan or refused.
 func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
 
-// A Decision is the answer to an ask, or about a queue over its max.
+// A Decision is the answer to an ask, or about a queue over its max. Queues are paths in it.
 type Decision struct {
 	Outcome Outcome
 	Plan    Plan    // of a refusal only Ask, Path, Steps and At
@@ -231,10 +231,12 @@ type Decision struct {
 	// Enforcement is from quota.Enforcer. Plan.Ask then has only the queue, and Plan.Cost no ranks, excess and node.
 	Enforcement Enforcement
 
-	side             // for planners of other packages
-	counts uncounted // of the refusal
-	sizes  []int64   // of the ask, its members and victims, and of the enforcement
-	second bool      // tasks of the own leaf, or branch, were candidates of the plan
+	side                     // for planners of other packages
+	schema *resources.Schema // of the cluster
+	counts uncounted         // of the refusal
+	sizes  []int64           // of the ask, its members and victims, and of the enforcement
+	whole  []wholeJob        // of an enforcement
+	second bool              // tasks of the own leaf, or branch, were candidates of the plan
 }
 
 // A Plan is a place for an ask and the tasks that must go for it.
@@ -343,7 +345,7 @@ type Enforcement struct {
 // A Part is what a queue below an enforced one is to free, in types of the target. Asked, Freed and Victims are
 // of leaves.
 type Part struct {
-	Queue queue.ID
+	Queue string
 	// Amount is what it is asked for first. Siblings share their parent's part; the first share the target, or
 	// what can be released if less.
 	Amount  resources.Vector
@@ -358,7 +360,19 @@ type Obstacle struct {
 	Rule   string // see [Count]
 	Amount int64  // of tasks and grants that it keeps
 	// Queue is the enforced one; of "guarantee" the first in tree order whose guarantee kept a task.
-	Queue queue.ID
+	Queue string
+
+	guaranteed resources.Limit // what the queue is, if the rule is "guarantee"
+}
+
+// obstacleAt returns an obstacle as one at a queue, whose guarantee it may be.
+func (d *Decision) obstacleAt(o Obstacle, c *Cluster, q queue.ID) Obstacle {
+	g := c.tree.Guaranteed(q)
+	o.Queue = c.tree.Path(q)
+	if o.Rule == rulebook.RuleGuarantee.String() {
+		o.guaranteed = resources.Limit{Value: d.keep(g.Value), Defined: g.Defined}
+	}
+	return o
 }
 
 // clear has an enforcement say nothing; memory is reused.
@@ -446,7 +460,7 @@ type Refusal struct {
 	// one; else "".
 	Also string
 	// Queue and Type of over-max, over-guarantee or headroom-inside.
-	Queue queue.ID
+	Queue string
 	Type  int
 	// ProtectedBy is the queue that is not under its guarantee if the reason is over-guarantee; else, after
 	// [Decision.Count], the first queue, and type, whose guarantee alone keeps a task.
@@ -471,7 +485,7 @@ type Refusal struct {
 	// WaitsFor has the keys of tasks that a lone ask in flight waits for, sorted.
 	WaitsFor []string
 	// Closest lacks the least for a lone ask without its candidates, by dominant share of the cluster, then node order.
-	Closest NodeID
+	Closest string
 	// Lacks is what Closest lacks; of a gang what its members without room in Domain ask for.
 	Lacks resources.Vector
 
@@ -491,11 +505,13 @@ type Refusal struct {
 //
 //lint:ignore U1000 by lent.To
 type told struct {
-	OwnLeaf    bool // tasks of the own leaf, or branch, were candidates too
-	Beyond     int  // of a cap, how many there would be without it
-	NoneCounts bool // of not-guaranteed: no asked type is in Options.Scarce
-	DomainRoom int  // for how many members Domain has room
-	DomainFull bool // the domain of its grants has no room for the others: without them it may go elsewhere
+	OwnLeaf    bool     // tasks of the own leaf, or branch, were candidates too
+	Beyond     int      // of a cap, how many there would be without it
+	NoneCounts bool     // of not-guaranteed: no asked type is in Options.Scarce
+	About      queue.ID // the queue of Refusal.Queue
+	Bound      int64    // its max or guarantee that a reason is about, or the delay
+	DomainRoom int      // for how many members Domain has room
+	DomainFull bool     // the domain of its grants has no room for the others: without them it may go elsewhere
 }
 
 // A refusalSide is what a [Refusal] lends to planners of other packages, as lent.To(r).
@@ -505,25 +521,27 @@ type refusalSide = lent.Side[*told]
 
 func (*told) For(r *Refusal) *told { return &r.told }
 
+func (*told) Protector(c *Cluster, q queue.ID, t int) Protector { return c.protectorOf(q, t) }
+
 // WhoProtects says who protects others, as in "that of root.a, cpu=10".
-func (*told) WhoProtects(r *Refusal, c *Cluster) string { return r.ProtectedBy.text(c) }
+func (*told) WhoProtects(r *Refusal, s *resources.Schema) string { return r.ProtectedBy.text(s) }
 
 // A Protector is the queue whose guarantee protects tasks, and the type.
 type Protector struct {
-	Queue queue.ID
+	Queue string // "": none
 	Type  int
 	// Job is a gang that goes whole or not at all, which the queue cannot lose; "": none. Of several it is the
 	// first by name.
 	Job string
-	// Named: there is a protector.
-	Named bool
+
+	guaranteed int64 // of the type
+	minimum    int   // of the job
 }
 
-// noteJob notes a gang that p protects.
-func (p *Protector) noteJob(name string) {
-	if p.Job == "" || name < p.Job {
-		p.Job = name
-	}
+// protectorOf returns the protector that a queue is.
+func (c *Cluster) protectorOf(q queue.ID, t int) Protector {
+	bound, _ := c.tree.Guaranteed(q).Bound(t)
+	return Protector{Queue: c.tree.Path(q), Type: t, guaranteed: bound}
 }
 
 // A Cause says why an ask could not run even in an empty cluster. The first kind that holds counts:
@@ -537,8 +555,8 @@ type Cause struct {
 	Kind  string
 	Type  int
 	Most  int64 // of the type, that there is
-	Node  NodeID
-	Queue queue.ID
+	Node  string
+	Queue string
 }
 
 // clear has a refusal say nothing; memory is reused.
@@ -561,6 +579,7 @@ func (d *Decision) begin(ask *Ask, c *Cluster, at time.Time) {
 		members[i].Size = d.keep(members[i].Size)
 	}
 	d.Outcome, d.SharedBy, d.counts, d.second = 0, d.SharedBy[:0], uncounted{}, false
+	d.schema, d.whole = c.Schema(), d.whole[:0]
 	*p = Plan{
 		Ask: *ask, Places: p.Places[:0], Domain: p.Domain[:0], Victims: p.Victims[:0], Moves: p.Moves[:0], Ends: p.Ends[:0],
 		Version: c.version, At: at, Path: c.tree.Path(ask.Queue),
@@ -569,6 +588,28 @@ func (d *Decision) begin(ask *Ask, c *Cluster, at time.Time) {
 	d.Refusal.clear()
 	d.Enforcement.clear()
 }
+
+// refuseAt says which queue and type the reason of a refusal is about, if it is about a queue, and notes the bound, or
+// the delay that it is about.
+func (d *Decision) refuseAt(c *Cluster, q queue.ID, t int) {
+	r := &d.Refusal
+	switch rulebook.ReasonOf(r.Reason).About {
+	case rulebook.AboutMax:
+		r.told.Bound, _ = c.tree.Max(q).Bound(t)
+	case rulebook.AboutGuarantee:
+		r.ProtectedBy = c.protectorOf(q, t)
+		r.told.Bound = r.ProtectedBy.guaranteed
+	case rulebook.AboutDelay:
+		r.told.Bound = int64(*c.tree.Policies(d.Plan.Ask.Queue).PreemptionDelay)
+		return
+	default:
+		return
+	}
+	r.Queue, r.Type, r.told.About = c.tree.Path(q), t, q
+}
+
+// units returns the types of its amounts: of a decision that no planner has made their numbers.
+func (d *Decision) units() *resources.Schema { return cmp.Or(d.schema, new(resources.Schema)) }
 
 // place returns the place of a lone ask; if it has not one it is that of no node.
 func (p *Plan) place() (at Place) {

@@ -12,20 +12,21 @@ import (
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/vectors"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Describe writes a decision for people: a line that says it all, then a line for each reason. Only words in brackets
-// are stable.
-func (d *Decision) Describe(c *Cluster) string {
+// String tells a decision to people: a line that says it all, then a line for each reason. Only words in brackets
+// are stable. It tells things as they were then.
+func (d Decision) String() string { return d.describe() }
+
+func (d *Decision) describe() string {
 	if d.enforces() {
-		return d.describeEnforcement(c)
+		return d.describeEnforcement()
 	}
 	if d.Outcome != 0 && d.ofGang() {
-		return d.describeGang(c)
+		return d.describeGang()
 	}
-	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), c.quantities(d.Plan.Ask.Size))
+	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), quantities(d.units(), d.Plan.Ask.Size))
 	node := func() string { return plain.Name(d.Plan.place().NodeName) }
 	switch d.Outcome {
 	case Fits:
@@ -37,9 +38,9 @@ func (d *Decision) Describe(c *Cluster) string {
 	// The plan speaks for itself: names and amounts were noted in it when it
 	// was made, and hold when its victims have gone.
 	case Preempts:
-		return fmt.Sprintf("%s runs on %s once these have %s:\n%s", ask, node(), d.Plan.gone(), c.describePlan(&d.Plan))
+		return fmt.Sprintf("%s runs on %s once these have %s:\n%s", ask, node(), d.Plan.gone(), d.describePlan())
 	}
-	return fmt.Sprintf("%s is %s", ask, d.DescribeRefusal(c))
+	return fmt.Sprintf("%s is %s", ask, d.describeRefusal())
 }
 
 // enforces reports whether the decision is one about a queue over its max.
@@ -66,21 +67,22 @@ func (m *Move) describe(s *resources.Schema) string {
 }
 
 // describePlan writes a line for each who moves and each victim, and what they cost.
-func (c *Cluster) describePlan(p *Plan) string {
+func (d *Decision) describePlan() string {
 	var b strings.Builder
+	p := &d.Plan
 	for i := range p.Moves {
-		b.WriteString("  " + p.Moves[i].describe(c.Schema()))
+		b.WriteString("  " + p.Moves[i].describe(d.units()))
 	}
 	for i := range p.Victims {
 		// The order is that of the plan, by key: who compares two texts sees
 		// what changed and not how a search went.
 		v := &p.Victims[i]
 		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d%s)%s\n", plain.Name(v.Key),
-			plain.Name(v.NodeName), plain.Name(v.Path), c.quantities(v.Size), v.Priority, v.remarks(), v.purpose())
+			plain.Name(v.NodeName), plain.Name(v.Path), quantities(d.units(), v.Size), v.Priority, v.remarks(), v.purpose())
 	}
 	// Indented, so that the cost reads as part of the list and a reader of
 	// lines can tell it from the next decision.
-	return b.String() + indented(p.costText(c.Schema()))
+	return b.String() + indented(p.costText(d.units()))
 }
 
 // remarks says what a victim is beside its priority: its rank, and what makes it costly to stop.
@@ -149,22 +151,24 @@ func (p *Plan) costText(s *resources.Schema) string {
 
 // DescribeRefusal writes why an ask is refused; of a queue over its max, what keeps the rest, and what else
 // goes.
-func (d *Decision) DescribeRefusal(c *Cluster) string {
+func (d Decision) DescribeRefusal() string { return d.describeRefusal() }
+
+func (d *Decision) describeRefusal() string {
 	if d.enforces() {
-		return d.describeRest(c)
+		return d.describeRest()
 	}
 	var b strings.Builder
 	r, stale := &d.Refusal, d.Count()
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Cause.first(c)+d.because(c, r.Reason))
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Cause.first(d.units())+d.because(r.Reason))
 	if stale != nil {
 		b.WriteString("  the cluster has changed since, and nothing was counted\n")
 	}
 	if r.Also != "" {
-		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, d.because(c, r.Also))
+		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, d.because(r.Also))
 	}
 	// Breaches have the numbers of the formulas: what is used, asked for, and allowed.
 	for i := range r.Breaches {
-		fmt.Fprintf(&b, "  %s\n", r.Breaches[i].Text(c.Schema()))
+		fmt.Fprintf(&b, "  %s\n", r.Breaches[i].Text(d.units()))
 	}
 	// In the order of rules, in which each task is counted once, so that the
 	// numbers add up to the tasks looked at.
@@ -174,7 +178,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 		if d.ofGang() {
 			text = rule.Gang
 		}
-		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, text, n.Rule, r.protects(c, n.Rule))
+		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, text, n.Rule, d.protects(n.Rule))
 	}
 	if r.Filtered > 0 && !d.ofGang() {
 		fmt.Fprintf(&b, "  %s on which it may not run (filter)\n", counted(r.Filtered, "node"))
@@ -190,11 +194,11 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	}
 	// The node is named though it does not do: it tells which amount to look
 	// at, which a count of rules does not.
-	if r.Closest != noNode {
-		fmt.Fprintf(&b, "  closest: %s, %s\n", c.nodeName(r.Closest), c.wouldLack(r))
+	if r.Closest != "" {
+		fmt.Fprintf(&b, "  closest: %s, %s\n", plain.Name(r.Closest), d.wouldLack())
 	}
 	if d.ofGang() {
-		r.tellGang(&b, c)
+		d.tellGang(&b)
 	}
 	if !r.RetryAt.IsZero() {
 		fmt.Fprintf(&b, "  try again at %s\n", r.RetryAt.Format(time.RFC3339Nano))
@@ -207,8 +211,8 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	return b.String()
 }
 
-// Describe writes a line for people.
-func (h *Help) Describe(c *Cluster) string {
+// String tells it to people, in a line.
+func (h Help) String() string {
 	var all []string
 	add := func(named bool, text string) {
 		if named {
@@ -217,11 +221,11 @@ func (h *Help) Describe(c *Cluster) string {
 	}
 	add(h.anyNode, "room on any node")
 	add(h.node != "", "room on "+plain.Name(h.node))
-	for _, q := range h.less {
-		add(true, "less usage of "+c.queueName(q))
+	for _, path := range h.less {
+		add(true, "less usage of "+plain.Name(path))
 	}
-	for _, q := range h.more {
-		add(true, "more usage of "+c.queueName(q))
+	for _, path := range h.more {
+		add(true, "more usage of "+plain.Name(path))
 	}
 	for _, name := range h.budgets {
 		add(true, "more left in the budget "+plain.Name(name))
@@ -238,28 +242,29 @@ func (h *Help) Describe(c *Cluster) string {
 }
 
 // text says who protects, as in "that of root.a, cpu=10".
-func (p *Protector) text(c *Cluster) string {
-	text := fmt.Sprintf("that of %s, %s", c.queueName(p.Queue), c.bound(c.tree.Guaranteed(p.Queue), p.Type))
+func (p *Protector) text(s *resources.Schema) string {
+	text := fmt.Sprintf("that of %s, %s", plain.Name(p.Queue), amount(s, p.Type, p.guaranteed))
 	if p.Job != "" {
-		text += fmt.Sprintf(": job %s needs %s, and goes whole or not at all", plain.Name(p.Job), counted(c.MinMembers(p.Job), "member"))
+		text += fmt.Sprintf(": job %s needs %s, and goes whole or not at all", plain.Name(p.Job), counted(p.minimum, "member"))
 	}
 	return text
 }
 
 // protects says, after a count of tasks at a rule, whose guarantee keeps them; "" for other rules.
-func (r *Refusal) protects(c *Cluster, rule string) string {
-	if rule != rulebook.RuleGuarantee.String() || !r.ProtectedBy.Named {
+func (d *Decision) protects(rule string) string {
+	if rule != rulebook.RuleGuarantee.String() || d.Refusal.ProtectedBy.Queue == "" {
 		return ""
 	}
-	return ", first " + r.ProtectedBy.text(c)
+	return ", first " + d.Refusal.ProtectedBy.text(d.units())
 }
 
 // wouldLack says what the closest node would lack.
-func (c *Cluster) wouldLack(r *Refusal) string {
+func (d *Decision) wouldLack() string {
+	r := &d.Refusal
 	switch {
 	// Amounts first, for they can be acted on.
 	case !resources.IsZero(r.Lacks):
-		return "which would still lack " + c.quantities(r.Lacks)
+		return "which would still lack " + quantities(d.units(), r.Lacks)
 	case r.Reason == rulebook.PredicateRefused:
 		return "which would lack nothing"
 	}
@@ -267,18 +272,18 @@ func (c *Cluster) wouldLack(r *Refusal) string {
 }
 
 // first says a root before a reason; "" if there is none.
-func (r *Cause) first(c *Cluster) string {
+func (r *Cause) first(s *resources.Schema) string {
 	if r.Kind == "" {
 		return ""
 	}
-	return r.text(c) + "; "
+	return r.text(s) + "; "
 }
 
 // because says what a reason means here, with what it is about.
 //
 // One sentence per reason, about the queue or node that it names: what would have to be otherwise,
 // rather than which law speaks. The word stands before it and never changes; the sentence may.
-func (d *Decision) because(c *Cluster, reason string) string {
+func (d *Decision) because(reason string) string {
 	r, e := &d.Refusal, rulebook.ReasonOf(reason)
 	text := e.Ask
 	if d.ofGang() && e.Gang != "" {
@@ -293,14 +298,12 @@ func (d *Decision) because(c *Cluster, reason string) string {
 		return "the domain of its grants has no room for the others: without these grants it could go elsewhere"
 	}
 	switch e.About {
-	case rulebook.AboutMax:
-		return fmt.Sprintf(text, c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
-	case rulebook.AboutGuarantee:
-		return fmt.Sprintf(text, c.queueName(r.Queue), c.bound(c.tree.Guaranteed(r.Queue), r.Type))
+	case rulebook.AboutMax, rulebook.AboutGuarantee:
+		return fmt.Sprintf(text, plain.Name(r.Queue), amount(d.units(), r.Type, r.told.Bound))
 	case rulebook.AboutNode:
 		return fmt.Sprintf(text, plain.Name(d.Plan.Ask.RequiredNode))
 	case rulebook.AboutDelay:
-		return fmt.Sprintf(text, *c.tree.Policies(d.Plan.Ask.Queue).PreemptionDelay)
+		return fmt.Sprintf(text, time.Duration(r.told.Bound))
 	case rulebook.AboutCap:
 		c, _ := rulebook.CapOf(reason)
 		return fmt.Sprintf(text, counted(r.told.Beyond, c.Entry().Noun))
@@ -311,17 +314,12 @@ func (d *Decision) because(c *Cluster, reason string) string {
 // Names come from callers, who may have put anything into them: they are made plain here,
 // and nowhere before, so that what is compared stays what it was. See package plain.
 
-func (c *Cluster) queueName(q queue.ID) string { return plain.Name(c.tree.Path(q)) }
-
-func (c *Cluster) nodeName(n NodeID) string { return plain.Name(c.nodes[n].name) }
-
 // quantities writes amounts with their units.
-func (c *Cluster) quantities(v resources.Vector) string { return plain.Line(c.Schema().Format(v)) }
+func quantities(s *resources.Schema, v resources.Vector) string { return plain.Line(s.Format(v)) }
 
-// bound writes the bound of a limit on one type.
-func (c *Cluster) bound(l resources.Limit, t int) string {
-	v, _ := l.Bound(t)
-	return plain.Line(c.Schema().Name(t) + "=" + vectors.Text(c.Schema(), t, v))
+// amount writes an amount of one type.
+func amount(s *resources.Schema, t int, v int64) string {
+	return plain.Line(s.Name(t) + "=" + vectors.Text(s, t, v))
 }
 
 // counted writes a number of things.
@@ -349,9 +347,9 @@ func portion(s resources.Share, thing string) string {
 	return percent + "% of " + thing
 }
 
-// describeGang is Describe for a gang.
-func (d *Decision) describeGang(c *Cluster) string {
-	w := &writer{c: c, p: &d.Plan}
+// describeGang is String for a gang.
+func (d *Decision) describeGang() string {
+	w := &writer{Decision: d}
 	who := fmt.Sprintf("%s (%s, priority %d)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), d.Plan.Ask.Priority)
 	if !d.Plan.Ask.isLone() {
 		who = "job " + who
@@ -362,7 +360,7 @@ func (d *Decision) describeGang(c *Cluster) string {
 	}
 	switch d.Outcome {
 	case Refused:
-		return who + " is " + d.DescribeRefusal(c)
+		return who + " is " + d.describeRefusal()
 	case Fits:
 		w.printf("%s fits%s: %s\n", who, in, w.count())
 	case Waits:
@@ -373,23 +371,24 @@ func (d *Decision) describeGang(c *Cluster) string {
 	}
 	w.members()
 	for i := range d.Plan.Moves {
-		w.printf("  %s", d.Plan.Moves[i].describe(c.Schema()))
+		w.printf("  %s", d.Plan.Moves[i].describe(d.units()))
 	}
 	// If nobody goes there is no cost but the node, and nothing to prove.
 	if len(d.Plan.Victims)+len(d.Plan.Moves) > 0 {
 		w.victims()
-		w.printf("%s", indented(d.Plan.costText(c.Schema())))
+		w.printf("%s", indented(d.Plan.costText(d.units())))
 	}
-	return w.String()
+	return w.text.String()
 }
 
 // tellGang writes what a refusal says of a gang alone.
-func (r *Refusal) tellGang(b *strings.Builder, c *Cluster) {
+func (d *Decision) tellGang(b *strings.Builder) {
+	r := &d.Refusal
 	if r.Filtered > 0 {
 		fmt.Fprintf(b, "  the filter refuses %s\n", counted(r.Filtered, "node"))
 	}
 	if len(r.Domain) > 0 {
-		fmt.Fprintf(b, "  domain %s came closest: %s\n", plain.Names(r.Domain), r.domainText(c))
+		fmt.Fprintf(b, "  domain %s came closest: %s\n", plain.Names(r.Domain), d.domainText())
 	}
 	switch {
 	// Of a single member the reason says it all. What was never searched has no
@@ -404,26 +403,25 @@ func (r *Refusal) tellGang(b *strings.Builder, c *Cluster) {
 
 // writer writes a decision.
 type writer struct {
-	strings.Builder
-	c *Cluster // for the types of amounts only
-	p *Plan
+	*Decision
+	text strings.Builder
 }
 
-func (w *writer) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.text, format, args...) }
 
-func (w *writer) amounts(v []int64) string { return plain.Line(w.c.Schema().Format(v)) }
+func (w *writer) amounts(v []int64) string { return quantities(w.units(), v) }
 
 // count says how many members have places, old and new.
 func (w *writer) count() string {
 	further := 0
-	for _, at := range w.p.Places {
+	for _, at := range w.Plan.Places {
 		// Members beyond the minimum cost no victim, so they are told apart:
 		// without them the plan would be as dear.
 		if at.Extra {
 			further++
 		}
 	}
-	s := counted(len(w.p.Places), "member") + " placed"
+	s := counted(len(w.Plan.Places), "member") + " placed"
 	if further > 0 {
 		s += fmt.Sprintf(", %d of them beyond the minimum", further)
 	}
@@ -433,8 +431,8 @@ func (w *writer) count() string {
 // members writes a line for each member that is given a place.
 func (w *writer) members() {
 	// In the order of placing, which is that of the caller's list.
-	for _, at := range w.p.Places {
-		m := &w.p.Ask.Members[at.Member]
+	for _, at := range w.Plan.Places {
+		m := &w.Plan.Ask.Members[at.Member]
 		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(at.NodeName))
 		if at.Extra {
 			w.printf(", beyond the minimum")
@@ -449,8 +447,8 @@ func (w *writer) victims() {
 	// Victims are sorted by key, so members of one job may be far apart. Jobs come
 	// in the order of their first
 	var whole []string
-	for i := range w.p.Victims {
-		v := &w.p.Victims[i]
+	for i := range w.Plan.Victims {
+		v := &w.Plan.Victims[i]
 		// Who goes alone comes first: there each line stands for a choice.
 		// Members of a whole job go because the job does.
 		if !v.Whole {
@@ -461,8 +459,8 @@ func (w *writer) victims() {
 	}
 	for _, job := range whole {
 		w.printf("  all of job %s, which would be left below its minimum:\n", plain.Name(job))
-		for i := range w.p.Victims {
-			if v := &w.p.Victims[i]; v.Whole && v.Job == job {
+		for i := range w.Plan.Victims {
+			if v := &w.Plan.Victims[i]; v.Whole && v.Job == job {
 				w.victim("    ", v)
 			}
 		}
@@ -487,7 +485,8 @@ func (w *writer) victim(indent string, v *Victim) {
 }
 
 // domainText says what the closest domain has and lacks.
-func (r *Refusal) domainText(c *Cluster) string {
+func (d *Decision) domainText() string {
+	r := &d.Refusal
 	members := counted(r.Wanted, "member")
 	// Room alone would do there. So it is laws, budgets or the predicate that
 	// keep the
@@ -495,7 +494,7 @@ func (r *Refusal) domainText(c *Cluster) string {
 		return fmt.Sprintf("there would be room for %s, but no legal set of victims makes it", members)
 	}
 	return fmt.Sprintf("with everybody gone who could it has room for %d of %s, and lacks %s",
-		r.told.DomainRoom, members, plain.Line(c.Schema().Format(r.Lacks)))
+		r.told.DomainRoom, members, quantities(d.units(), r.Lacks))
 }
 
 // indented moves lines in.
@@ -507,14 +506,14 @@ func indented(text string) string {
 	return b.String()
 }
 
-// describeEnforcement is Describe for a queue over its max.
-func (d *Decision) describeEnforcement(c *Cluster) string {
-	w, e := &writer{c: c, p: &d.Plan}, &d.Enforcement
+// describeEnforcement is String for a queue over its max.
+func (d *Decision) describeEnforcement() string {
+	w, e := &writer{Decision: d}, &d.Enforcement
 	w.printf("%s uses %s with a max of %s (%s): ", plain.Name(d.Plan.Path), w.amounts(e.Usage), w.limit(e.Max), e.Result)
 	switch {
 	case resources.IsZero(e.Target):
 		w.printf("nothing is over\n")
-		return w.String()
+		return w.text.String()
 	case resources.IsZero(e.Shortfall):
 		w.printf("it is within it")
 	default:
@@ -532,7 +531,7 @@ func (d *Decision) describeEnforcement(c *Cluster) string {
 	for i := range e.Parts {
 		w.part(&e.Parts[i])
 	}
-	return w.String() + d.describeRest(c)
+	return w.text.String() + d.describeRest()
 }
 
 // part says what a leaf was asked for, and who gives it.
@@ -540,30 +539,28 @@ func (w *writer) part(p *Part) {
 	if !p.asked() {
 		return
 	}
-	path := w.c.tree.Path(p.Queue)
-	w.printf("  %s: asked for %s, gives %s\n", plain.Name(path), w.amounts(p.Asked), w.amounts(p.Freed))
-	for i := range w.p.Victims {
-		if v := &w.p.Victims[i]; v.Path == path {
+	w.printf("  %s: asked for %s, gives %s\n", plain.Name(p.Queue), w.amounts(p.Asked), w.amounts(p.Freed))
+	for i := range w.Plan.Victims {
+		if v := &w.Plan.Victims[i]; v.Path == p.Queue {
 			w.printf("    %s on %s (%s, priority %d%s)\n", plain.Name(v.Key), plain.Name(v.NodeName), w.amounts(v.Size), v.Priority, v.remarks())
 		}
 	}
 }
 
 // describeRest writes what is to be told of an enforcement beside parts and victims.
-func (d *Decision) describeRest(c *Cluster) string {
-	w, e := &writer{c: c}, &d.Enforcement
+func (d *Decision) describeRest() string {
+	w, e := &writer{Decision: d}, &d.Enforcement
 	for _, o := range e.Obstacles {
 		text := rulebook.RuleOf(o.Rule).Quota
 		if o.Rule == "guarantee" {
-			text = fmt.Sprintf("needed for the guarantee of %s, %s", c.queueName(o.Queue), w.limit(c.tree.Guaranteed(o.Queue)))
+			text = fmt.Sprintf("needed for the guarantee of %s, %s", plain.Name(o.Queue), w.limit(o.guaranteed))
 		}
-		amount := plain.Line(c.Schema().Name(o.Type) + "=" + vectors.Text(c.Schema(), o.Type, o.Amount))
-		w.printf("  %s stay: %s (%s)\n", amount, text, o.Rule)
+		w.printf("  %s stay: %s (%s)\n", amount(d.units(), o.Type, o.Amount), text, o.Rule)
 	}
 	if len(e.Grants) > 0 {
 		w.printf("  granted places count as usage: %s\n", plain.Names(e.Grants))
 	}
-	for _, j := range d.Plan.wholeJobs(c) {
+	for _, j := range d.whole {
 		w.printf("  job %s goes as a whole: minimum %d, running %d\n", plain.Name(j.Job), j.Minimum, j.Victims)
 	}
 	if over := d.Plan.Cost.Overrun; over > 0 {
@@ -572,10 +569,10 @@ func (d *Decision) describeRest(c *Cluster) string {
 	if !e.Proven {
 		w.printf("  not proven: a search was cut short, %d steps were taken\n", d.Plan.Steps)
 	}
-	return w.String()
+	return w.text.String()
 }
 
 // asked reports whether a leaf was asked at all.
 func (p Part) asked() bool { return !resources.IsZero(p.Asked) }
 
-func (w *writer) limit(l resources.Limit) string { return plain.Line(w.c.Schema().FormatLimit(l)) }
+func (w *writer) limit(l resources.Limit) string { return plain.Line(w.units().FormatLimit(l)) }

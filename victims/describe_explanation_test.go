@@ -19,7 +19,7 @@ func TestDescribeExplanation_Golden(t *testing.T) {
 	var b strings.Builder
 	write := func(name string, f *fixture, e *victims.Explanation) {
 		e.Decision.Plan.Steps = min(e.Decision.Plan.Steps, 2) // how many is the search's affair
-		fmt.Fprintf(&b, "== %s\n%s%s", name, e.Decision.Describe(f.c), e.Describe(f.c))
+		fmt.Fprintf(&b, "== %s\n%s%s", name, e.Decision.String(), e.String())
 	}
 	f, p, ask := everyRule(t)
 	write("every rule", f, f.explain(p, ask))

@@ -22,9 +22,9 @@ func TestDescribe_Placed(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 10)
 	f.task("v", "a", "n1", 6, func(t *victims.Task) { t.State = victims.Releasing })
-	require.Equal(t, "x (root.b, slots=4) fits on n1\n", f.decide(&jobs.Planner{}, f.ask("x", "b", 4)).Describe(f.c))
+	require.Equal(t, "x (root.b, slots=4) fits on n1\n", f.decide(&jobs.Planner{}, f.ask("x", "b", 4)).String())
 	require.Equal(t, "y (root.b, slots=5) waits on n1 for what is leaving already\n",
-		f.decide(&jobs.Planner{}, f.ask("y", "b", 5)).Describe(f.c))
+		f.decide(&jobs.Planner{}, f.ask("y", "b", 5)).String())
 }
 
 func TestDescribe_Plan(t *testing.T) {
@@ -38,7 +38,7 @@ func TestDescribe_Plan(t *testing.T) {
 		"  both on n1 (root.a, slots=4, priority -2, rank -2, opted out) for room on the node and under a max\n"+
 		"  cost: 1 opted out, highest rank -2, highest priority -2, 1 victim, 1h of work lost, 4 slots-hours, 8.3% of the cluster freed beyond need\n"+
 		"  no legal plan costs less\n",
-		f.decide(&jobs.Planner{}, f.ask("x", "b", 3)).Describe(f.c))
+		f.decide(&jobs.Planner{}, f.ask("x", "b", 3)).String())
 }
 
 // Victims for headroom alone run elsewhere.
@@ -54,7 +54,7 @@ func TestDescribe_PlanForHeadroom(t *testing.T) {
 		"  w on n2 (root.a, slots=3, priority 0) for room under a max\n"+
 		"  cost: 1 originator, 2 victims, 2h of work lost, 6 slots-hours, 8.3% of the cluster freed beyond need\n"+
 		"  no legal plan costs less\n",
-		f.decide(&jobs.Planner{}, f.ask("x", "b", 5)).Describe(f.c))
+		f.decide(&jobs.Planner{}, f.ask("x", "b", 5)).String())
 }
 
 // Every reason says what it means here.
@@ -79,8 +79,8 @@ func TestDescribe_Refusal(t *testing.T) {
 		if text, ok := want[o.name]; ok {
 			f, p, ask := o.build(t)
 			d := f.decide(p, ask)
-			require.Equal(t, text, d.DescribeRefusal(f.c))
-			require.Equal(t, "x (root.b, slots=10) is "+text, d.Describe(f.c))
+			require.Equal(t, text, d.DescribeRefusal())
+			require.Equal(t, "x (root.b, slots=10) is "+text, d.String())
 			described++
 		}
 	}
@@ -93,7 +93,7 @@ func TestDescribe_InFlight(t *testing.T) {
 	_, err := f.c.GrantPlace(ask, n1, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, "refused (in-flight): a place is held for it, and it cannot start there yet\n",
-		f.decide(p, ask).DescribeRefusal(f.c))
+		f.decide(p, ask).DescribeRefusal())
 }
 
 // What the closest node lacks, and what is left open.
@@ -105,17 +105,17 @@ func TestDescribe_Closest(t *testing.T) {
 	refused := &jobs.Planner{Options: victims.Options{Predicate: func(*victims.Question) bool { return false }}}
 	require.Equal(t, "refused (no-victims): no legal set of victims makes room\n"+
 		"  2 could be taken\n  closest: n1, which would lack nothing if all of them could be taken at once\n",
-		f.decide(&jobs.Planner{}, f.ask("x", "b", 4)).DescribeRefusal(f.c))
+		f.decide(&jobs.Planner{}, f.ask("x", "b", 4)).DescribeRefusal())
 	d := f.decide(refused, f.ask("x", "b", 2))
 	d.Plan.Steps = 76
 	require.Equal(t, "refused (predicate): the predicate refuses the nodes that could be made free\n"+
 		"  2 could be taken\n  closest: n1, which would lack nothing\n"+
 		"  not proven: no plan was found in 76 steps\n", // v2 alone was not tried
-		d.DescribeRefusal(f.c))
+		d.DescribeRefusal())
 
 	d = f.decide(&jobs.Planner{}, f.ask("x", "b", 4))
 	d.Refusal.Proven, d.Plan.Steps = false, 1
-	require.Contains(t, d.DescribeRefusal(f.c), "\n  not proven: no plan was found in 1 step\n")
+	require.Contains(t, d.DescribeRefusal(), "\n  not proven: no plan was found in 1 step\n")
 	d = f.decide(&jobs.Planner{}, f.ask("x", "b", 2))
 	d.Plan.Proof, d.Plan.Steps = victims.NoProof, 17
 	require.Equal(t, "cost: 1 victim, 1h of work lost, 2 slots-hours\nthe best that was found, in 17 steps\n",
@@ -171,10 +171,10 @@ func TestDescribe_PlainText(t *testing.T) {
 	}
 	ask := f.ask("x"+bad, "b"+bad, 4)
 	e := f.explain(&jobs.Planner{}, ask)
-	check(e.Decision.Describe(f.c), 3)                     // the reason, two counts
-	check(e.Describe(f.c), 4+2+3+2)                        // queues, nodes, tasks, relaxations
-	ask.Key = "y" + bad                                    // whom the node is reserved for
-	check(f.decide(&jobs.Planner{}, ask).Describe(f.c), 4) // head, victim, cost and proof
+	check(e.Decision.String(), 3)                     // the reason, two counts
+	check(e.String(), 4+2+3+2)                        // queues, nodes, tasks, relaxations
+	ask.Key = "y" + bad                               // whom the node is reserved for
+	check(f.decide(&jobs.Planner{}, ask).String(), 4) // head, victim, cost and proof
 }
 
 // A plan is described later as at once, though its victims have gone and others
@@ -184,9 +184,9 @@ func TestDescribe_AfterTheVictims(t *testing.T) {
 	f.node("n1", 4)
 	f.task("v", "a", "n1", 4)
 	d := f.decide(&jobs.Planner{}, f.ask("x", "b", 4))
-	before := d.Describe(f.c)
+	before := d.String()
 	require.NoError(t, f.c.Apply(d))
 	require.NoError(t, f.c.RemoveTask("v"))
 	f.task("other", "b", "n1", 1)
-	require.Equal(t, before, d.Describe(f.c))
+	require.Equal(t, before, d.String())
 }

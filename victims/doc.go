@@ -21,7 +21,7 @@
 //
 // Then stop the victims, call [Cluster.RemoveTask] as each goes, and [Cluster.Start] the ask.
 //
-// [Decision.Describe] says why in words, an [Explanation] what every queue, node and task was to a decision. An
+// [Decision.String] says why in words, an [Explanation] what every queue, node and task was to a decision. An
 // [Auditor] judges decisions of any planner. A [WhatIf] serves a scheduler that searches nodes itself. For types of
 // your own there are [Traits] and package cover.
 //

@@ -49,7 +49,7 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 	who.Tree, who.Leaf, who.Priority, who.Arriving, who.Lacking = d.tree, d.ask.Queue, d.ask.Priority, d.size, d.needs.queues
 	if r := d.without; r.Rule != "" {
 		who.Waived = r.lifts(d.tree, d.ask.Queue)
-		who.Unbound, who.IsUnbound = r.Queue, r.Rule == rulebook.RelaxGuarantee
+		who.Unbound, who.IsUnbound = r.queue, r.Rule == rulebook.RelaxGuarantee
 	}
 	reach = e.Reset(who)
 	e.ceiling = e.Ceiling
@@ -71,7 +71,7 @@ func (e *eligibility) relax(r Relaxation) {
 // waives reports whether a rule that ends by itself does not keep a task. See [eligible.Timed].
 func (e *eligibility) waives(rule rulebook.Rule, t eligible.Stay) bool {
 	r := &e.without
-	return rule.String() == r.Rule && (r.Key != "" && r.task == TaskID(t.Task) || says(e.c.tree, t.Leaf, r.Rule, r.Queue))
+	return rule.String() == r.Rule && (r.Key != "" && r.task == TaskID(t.Task) || says(e.c.tree, t.Leaf, r.Rule, r.queue))
 }
 
 // veto is rule without what ends by itself, and without what the job of a member spares: it asks nobody.
@@ -207,8 +207,8 @@ func (d *decision) precondition(dst *Decision) bool {
 	}
 	d.refuse(dst, a.Obstacle)
 	r := &dst.Refusal
-	r.Queue, r.Type, r.RetryAt, r.told.NoneCounts = a.Queue, a.Type, a.RetryAt, a.NoneCounts
-	r.ProtectedBy = Protector{Queue: a.Queue, Type: a.Type, Named: a.Obstacle == rulebook.OverGuarantee}
+	r.RetryAt, r.told.NoneCounts = a.RetryAt, a.NoneCounts
+	dst.refuseAt(d.c, a.Queue, a.Type)
 	return true
 }
 
@@ -237,26 +237,22 @@ func (s *survey) protect(r *Refusal) {
 	if s.counts[rulebook.RuleGuarantee] == 0 {
 		return
 	}
-	d := s.d
-	for q := range queue.ID(d.tree.Len()) {
-		row, ok := d.eligible.Rooms.Row(q)
-		if !ok {
-			continue
-		}
-		for t := range d.eligible.Rooms.Bounds[row].Room.Defined.All() {
-			if p := (Protector{Queue: q, Type: t}); s.keeps(&p, row) {
-				r.ProtectedBy = p
-				return
-			}
-		}
+	job := ""
+	q, t, found := s.d.eligible.Rooms.First(func(row int32, q queue.ID, t int) (keeps bool) {
+		keeps, job = s.keeps(row, q, t)
+		return keeps
+	})
+	if found {
+		r.ProtectedBy = s.d.c.protectorOf(q, t)
+		r.ProtectedBy.Job = job
 	}
 }
 
-// keeps reports whether the guarantee of a protector keeps some task by itself, alone or with
-// its job, and notes the job.
-func (s *survey) keeps(p *Protector, row int32) bool {
+// keeps reports whether the guarantee of a queue keeps some task by itself, alone or with its job. It
+// names the job, of several the first.
+func (s *survey) keeps(row int32, q queue.ID, t int) (keeps bool, job string) {
 	d, last := s.d, int32(-1)
-	for w := range d.tree.Leaves(p.Queue) {
+	for w := range d.tree.Leaves(q) {
 		if d.eligible.Leaves[w].Veto != 0 {
 			continue // another rule, which comes first
 		}
@@ -272,25 +268,20 @@ func (s *survey) keeps(p *Protector, row int32) bool {
 			}
 			last = gang
 			at, b := d.siteIfOpen(d.c.tasks[id].node), &d.eligible.Rooms.Bounds[row]
-			if d.takes(id, gang, p) > b.Room.Value[p.Type] && d.ruleFor(id, &at) == rulebook.RuleGuarantee {
-				p.Named = true
-				if gang >= 0 {
-					job := d.c.tasks[id].job
-					p.noteJob(d.c.jobs.name(job))
-				}
+			takes := d.c.size(id)[t]
+			if gang >= 0 {
+				takes = d.gangs.takes(&d.gangs.rows[gang], q, t)
+			}
+			if takes <= b.Room.Value[t] || d.ruleFor(id, &at) != rulebook.RuleGuarantee {
+				continue
+			}
+			keeps = true
+			if name := d.c.jobs.name(d.c.tasks[id].job); gang >= 0 && (job == "" || name < job) {
+				job = name
 			}
 		}
 	}
-	return p.Named
-}
-
-// takes returns what law 2 counts, at the queue of a protector, of a task or of the whole gang
-// with which it goes.
-func (d *decision) takes(id TaskID, gang int32, p *Protector) int64 {
-	if gang >= 0 {
-		return d.gangs.takes(&d.gangs.rows[gang], p.Queue, p.Type)
-	}
-	return d.c.size(id)[p.Type]
+	return keeps, job
 }
 
 // A gang is a running job that needs some number of its members. As many as it

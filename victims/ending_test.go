@@ -38,21 +38,21 @@ func TestEnds(t *testing.T) {
 	var d victims.Decision
 	require.NoError(t, p.Decide(&d, ask, now))
 	require.Len(t, d.Plan.Ends, 1)
-	text, err := json.Marshal(d.Report(f.c))
+	text, err := json.Marshal(d)
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"ends":[{"queue":"root.prod","type":"slots","amount":"1","guaranteed":"20"}]`)
-	require.Contains(t, d.Describe(f.c), "  root.prod ends at 1 of 20 slots\n  cost: ")
+	require.Contains(t, d.String(), "  root.prod ends at 1 of 20 slots\n  cost: ")
 
 	var x victims.Explanation
 	require.NoError(t, p.Explain(&x, ask, now))
-	require.Contains(t, x.Describe(f.c), "the asking queue, starving, root.prod ends at 1 of 20 slots\n")
+	require.Contains(t, x.String(), "the asking queue, starving, root.prod ends at 1 of 20 slots\n")
 
 	j := jobs.Planner{Cluster: f.c, Options: p.Options}
 	var e victims.Decision
 	require.NoError(t, j.Decide(&e, &victims.Ask{Key: "j", Queue: ask.Queue, Priority: 1, PendingSince: ask.PendingSince,
 		Members: []victims.Member{{Key: "j-0", Size: resources.Vector{1}}}}, now))
 	require.Equal(t, d.Plan.Ends, e.Plan.Ends)
-	require.Contains(t, e.Describe(f.c), "root.prod ends at 1 of 20 slots\n")
+	require.Contains(t, e.String(), "root.prod ends at 1 of 20 slots\n")
 
 	p.Scarce = new(resources.Mask)
 	require.NoError(t, p.Decide(&d, ask, now))

@@ -53,7 +53,7 @@ func ExampleOptions_budgets() {
 	var d victims.Decision
 	decide := func() {
 		check(planner.Decide(&d, &ask, now))
-		fmt.Println(d.Summary(cluster))
+		fmt.Println(d.Summary())
 	}
 	decide() // rank has a higher priority, but two of search are too many
 

@@ -62,7 +62,7 @@ func ExampleOptions_filter() {
 	for class := range selectors {
 		ask := victims.Ask{Key: "train", Queue: research, Size: resources.Vector{8}, Class: class}
 		check(planner.Decide(&d, &ask, now))
-		fmt.Println(d.Summary(cluster))
+		fmt.Println(d.Summary())
 	}
 	// Output:
 	// train (root.research, gpu=8) runs on node-a100 once these have stopped: etl-0

@@ -62,7 +62,7 @@ func ExampleOptions_minimum() {
 	for _, gpus := range []int64{6, 8} {
 		ask := victims.Ask{Key: "eval", Queue: research, Size: resources.Vector{gpus}}
 		check(planner.Decide(&d, &ask, now))
-		fmt.Println(d.Summary(cluster))
+		fmt.Println(d.Summary())
 		fmt.Println("jobs stopped:", d.Plan.Cost.Jobs)
 	}
 	// Output:

@@ -50,15 +50,15 @@ func ExampleHelp() {
 	ask := victims.Ask{Key: "llm", Queue: train, Size: resources.Vector{8}, Priority: 10}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
-	fmt.Print(d.Describe(cluster))
+	fmt.Print(d)
 	help := d.Refusal.Help
-	fmt.Print(help.Describe(cluster))
+	fmt.Print(help.String())
 
 	fmt.Println("if another budget has more left:", help.IfBudget("web"))
 	check(cluster.SetBudget("search", victims.Budget{Left: 1, Hard: true}))
 	if help.IfBudget("search") {
 		check(planner.Decide(&d, &ask, now))
-		fmt.Println(d.Summary(cluster))
+		fmt.Println(d.Summary())
 	}
 	// Output:
 	// llm (root.train, gpu=8) is refused (no-victims): no legal set of victims makes room

@@ -51,7 +51,7 @@ func ExampleOptions_kubernetes() {
 	var d victims.Decision
 	decide := func(ask victims.Ask) {
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(d.Describe(cluster))
+		fmt.Print(d)
 	}
 	decide(podAsk("web", 4000, 100))
 	decide(podAsk("peer", 2000, 10)) // takes its equals from nobody

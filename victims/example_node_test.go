@@ -28,7 +28,7 @@ func ExampleOptions_blockers() {
 	for _, key := range []string{"web-1", "web-2"} {
 		ask := exampleAsk(cluster, key, 2000)
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(d.Describe(cluster))
+		fmt.Print(d)
 	}
 	// Output:
 	// web-1 (root.shop, cpu=2) runs on n2 once these have stopped:

@@ -52,7 +52,7 @@ func ExampleOptions_ownLeaf() {
 		planner.WithinQueue = own
 		ask := victims.Ask{Key: "train", Queue: research, Size: resources.Vector{gpus}, Priority: 10}
 		check(planner.Decide(&d, &ask, now))
-		fmt.Print(own, ": ", d.Summary(cluster), "\n")
+		fmt.Print(own, ": ", d.Summary(), "\n")
 	}
 	decide(queue.Never, 6)
 	decide(queue.Met, 6)
@@ -97,7 +97,7 @@ func ExampleOptions_ownBranch() {
 		for _, priority := range []int32{0, 10} {
 			ask := victims.Ask{Key: "train", Queue: training, Size: resources.Vector{6}, Priority: priority}
 			check(planner.Decide(&d, &ask, now))
-			fmt.Print(planner.WithinQueue, ", priority ", priority, ": ", d.Summary(cluster), "\n")
+			fmt.Print(planner.WithinQueue, ", priority ", priority, ": ", d.Summary(), "\n")
 		}
 	}
 	// Output:

@@ -49,7 +49,7 @@ func ExampleTask_cost() {
 	planner := jobs.Planner{Cluster: cluster}
 	var d victims.Decision
 	check(planner.Decide(&d, &victims.Ask{Key: "eval", Queue: research, Size: resources.Vector{8}}, now))
-	fmt.Println(d.Summary(cluster))
+	fmt.Println(d.Summary())
 	// Output:
 	// eval (root.research, gpu=8) runs on old once these have stopped: old-0, old-1
 }

@@ -78,7 +78,7 @@ func ExampleDecision() {
 	for _, cpu := range []int64{3000, 7000} {
 		ask := exampleAsk(cluster, "web-1", cpu)
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(d.Describe(cluster))
+		fmt.Print(d)
 	}
 	// Output:
 	// web-1 (root.shop, cpu=3) runs on n2 once these have stopped:
@@ -100,8 +100,8 @@ func ExampleExplanation() {
 
 	var e victims.Explanation
 	check(planner.Explain(&e, &ask, exampleNow))
-	fmt.Print(e.Decision.Describe(cluster))
-	fmt.Print(e.Describe(cluster))
+	fmt.Print(e.Decision.String())
+	fmt.Print(e)
 	// Output:
 	// web-1 (root.shop, cpu=6) is refused (no-victims): no legal set of victims makes room
 	//   1 too high in effective priority (priority)
@@ -134,7 +134,7 @@ func ExampleCluster_Apply() {
 	decide := func(key string) {
 		ask := exampleAsk(cluster, key, 3000)
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(d.Describe(cluster))
+		fmt.Print(d)
 	}
 
 	decide("web-1")
@@ -198,7 +198,7 @@ func ExampleRefusal() {
 	check(d.Count())
 	r := &d.Refusal
 	fmt.Println(r.Reason, r.Counts, r.Candidates, "candidates")
-	fmt.Println(cluster.Node(r.Closest).Name, "lacks", cluster.Schema().Format(r.Lacks))
+	fmt.Println(r.Closest, "lacks", cluster.Schema().Format(r.Lacks))
 	// Output:
 	// too-early until 00:00:20
 	// no-victims [{priority 1}] 3 candidates
@@ -218,13 +218,13 @@ func ExampleCost_Compare() {
 
 // A program that is no scheduler reads reports: names instead of rows, and amounts
 // as quantities.
-func ExampleDecision_Report() {
+func ExampleDecision_MarshalJSON() {
 	c := exampleCluster()
 	p := jobs.Planner{Cluster: c}
 	ask := exampleAsk(c, "web-1", 2000)
 	var d victims.Decision
 	check(p.Decide(&d, &ask, exampleNow))
-	text, err := json.MarshalIndent(d.Report(c), "", " ")
+	text, err := json.MarshalIndent(&d, "", " ")
 	check(err)
 	fmt.Println(string(text))
 
@@ -280,7 +280,7 @@ func ExampleDefaultLevels() {
 	ask := exampleAsk(cluster, "web-1", 2000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	fmt.Print(d.Describe(cluster))
+	fmt.Print(d)
 
 	planner.Levels = []string{"work", "work"}
 	fmt.Println(planner.Decide(&d, &ask, exampleNow))

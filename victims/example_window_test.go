@@ -68,7 +68,7 @@ func ExampleOptions_window() {
 	for class, kind := range kinds {
 		ask := victims.Ask{Key: "of-" + kind.user, Queue: research, Size: eight, Class: class}
 		check(planner.Decide(&d, &ask, noon))
-		fmt.Println(d.Summary(cluster))
+		fmt.Println(d.Summary())
 		if d.Outcome == victims.Refused {
 			fmt.Println("  again at", d.Refusal.RetryAt.Format(time.TimeOnly))
 		}

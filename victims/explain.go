@@ -19,7 +19,7 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// An Explanation is a decision with all that led to it.
+// An Explanation is a decision with all that led to it, with names and paths.
 type Explanation struct {
 	Decision Decision
 	Queues   []QueueFinding // in tree order
@@ -55,7 +55,7 @@ func (e *Explanation) copyOf(v resources.Vector) resources.Vector {
 
 // A QueueFinding says what a queue is to an ask. Starving, Rule and Room are unset if that requires a node.
 type QueueFinding struct {
-	Queue    queue.ID
+	Queue    string
 	Starving bool             // it is the lowest queue that governs a type of the ask
 	Rule     string           // of a leaf, what keeps all its tasks, or ""
 	Room     resources.Limit  // what law 2 lets go, in types that it guarantees
@@ -63,7 +63,8 @@ type QueueFinding struct {
 	// Of a leaf.
 	Tasks, Candidates int
 
-	onPath, fence bool // of the ask; its fence root
+	row                 queue.ID
+	leaf, onPath, fence bool // it is one; of the ask; its fence root
 }
 
 // A TaskFinding says what a task is to an ask.
@@ -72,9 +73,9 @@ type TaskFinding struct {
 	Rule   string // what keeps it; "" for a candidate
 	Victim bool
 
-	task  TaskID
-	queue queue.ID
-	node  NodeID
+	task        TaskID
+	leaf        queue.ID
+	queue, node string // path and name
 }
 
 // A MemberFinding says what the rules say to members of a gang that are alike.
@@ -146,7 +147,9 @@ func (d *decision) findTasks(e *Explanation) {
 	d.sortByKey(keyed)
 	for _, k := range keyed {
 		r := &d.c.tasks[k.id]
-		e.Tasks = append(e.Tasks, TaskFinding{task: k.id, Key: r.key, Rule: k.rule.String(), queue: r.leaf, node: r.node})
+		e.Tasks = append(e.Tasks, TaskFinding{
+			task: k.id, leaf: r.leaf, Key: r.key, Rule: k.rule.String(), queue: d.tree.Path(r.leaf), node: d.c.nodes[r.node].name,
+		})
 	}
 	for _, v := range e.Decision.Plan.Victims {
 		at, _ := slices.BinarySearchFunc(e.Tasks, v.Key, func(t TaskFinding, key string) int {
@@ -219,12 +222,14 @@ func (d *decision) findQueues(e *Explanation) {
 	root := fence.Root(d.tree, d.ask.Queue)
 	for q := range queue.ID(d.tree.Len()) {
 		f := QueueFinding{
-			Queue:    q,
+			Queue:    d.tree.Path(q),
 			Starving: d.hasE && q == d.starving,
+			row:      q,
+			leaf:     d.tree.IsLeaf(q),
 			onPath:   d.tree.Contains(q, d.ask.Queue),
 			fence:    !required && q == root,
 		}
-		if d.tree.IsLeaf(q) {
+		if f.leaf {
 			f.Rule = d.eligible.Leaves[q].Veto.String()
 		}
 		if b, ok := d.eligible.Rooms.Row(q); ok && !required {
@@ -249,7 +254,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 	}
 	note := func() {
 		r := d.without
-		r.Outcome, r.Place, r.Victims = again.Outcome, again.Plan.Places[0].Node, len(again.Plan.Victims)
+		r.became(&again)
 		e.Relaxations = append(e.Relaxations, r)
 	}
 	for _, r := range d.p.relaxations(d.c, d.ask) {
@@ -314,7 +319,7 @@ func (o *Options) relaxations(c *Cluster, ask *Ask) (all []Relaxation) {
 			add(o.binds(x.Word, c.tree, queue.Root, ask), Relaxation{})
 		case rulebook.OfQueue:
 			for q := range queue.ID(c.tree.Len()) {
-				add(o.binds(x.Word, c.tree, q, ask), Relaxation{Queue: q})
+				add(o.binds(x.Word, c.tree, q, ask), Relaxation{Queue: c.tree.Path(q), queue: q})
 			}
 		case rulebook.OfBudget:
 			for name, b := range c.Budgets() {
@@ -325,7 +330,7 @@ func (o *Options) relaxations(c *Cluster, ask *Ask) (all []Relaxation) {
 				n := &c.nodes[id]
 				reserved := n.reservedFor != "" && n.reservedFor != ask.Key &&
 					!slices.ContainsFunc(ask.Members, func(m Member) bool { return m.Key == n.reservedFor })
-				add(x.Word == rulebook.RelaxUnschedulable && n.unschedulable || x.Word == rulebook.RelaxReservation && reserved, Relaxation{Node: id})
+				add(x.Word == rulebook.RelaxUnschedulable && n.unschedulable || x.Word == rulebook.RelaxReservation && reserved, Relaxation{Node: n.name, node: id})
 			}
 		}
 	}
@@ -405,19 +410,32 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 // about, and the decision then.
 type Relaxation struct {
 	Rule   string // a stable word; see DESIGN.md, Explanations and audits
-	Queue  queue.ID
-	Node   NodeID
+	Queue  string
+	Node   string
 	Key    string // of the task
 	Budget string
 
 	Outcome Outcome // Fits, Waits or Preempts
-	Place   NodeID  // of the first member
+	Place   string  // the node of the first member
 	Members int     // of a gang, that would have a place; else 0
 	Victims int     // how many
 
-	task TaskID
+	queue queue.ID
+	node  NodeID
+	task  TaskID
 
 	relaxationSide
+}
+
+// became notes the decision without the rule.
+func (r *Relaxation) became(d *Decision) {
+	p := &d.Plan
+	r.Outcome, r.Place, r.Victims = d.Outcome, p.Places[0].NodeName, len(p.Victims)
+	for _, at := range p.Places {
+		if len(p.Ask.Members) > 0 && !at.Extra {
+			r.Members++
+		}
+	}
 }
 
 // A relaxationSide is what a [Relaxation] lends to planners of other packages.
@@ -429,6 +447,8 @@ type relaxationSide = lent.Side[*relaxing]
 type relaxing Relaxation
 
 func (*relaxing) For(r *Relaxation) *relaxing        { return (*relaxing)(r) }
+func (r *relaxing) Row() (queue.ID, NodeID)          { return r.queue, r.node }
+func (r *relaxing) Became(d *Decision)               { (*Relaxation)(r).became(d) }
 func (r *relaxing) Waives(o string, q queue.ID) bool { return (*Relaxation)(r).waives(o, q) }
 func (r *relaxing) Lifts(t *queue.Tree, asking queue.ID) func(rulebook.Rule, queue.ID) bool {
 	return (*Relaxation)(r).lifts(t, asking)
@@ -437,9 +457,9 @@ func (r *relaxing) Lifts(t *queue.Tree, asking queue.ID) func(rulebook.Rule, que
 // The methods below ask whether a rule is relaxed. In a decision the zero
 // Relaxation relaxes nothing.
 
-func (r Relaxation) queue(rule string, q queue.ID) bool { return r.Rule == rule && r.Queue == q }
+func (r Relaxation) isOf(rule string, q queue.ID) bool { return r.Rule == rule && r.queue == q }
 
-func (r Relaxation) node(rule string, n NodeID) bool { return r.Rule == rule && r.Node == n }
+func (r Relaxation) isAt(rule string, n NodeID) bool { return r.Rule == rule && r.node == n }
 
 func (r Relaxation) budget(name string) bool {
 	return r.Rule == rulebook.RelaxBudget && r.Budget == name
@@ -449,23 +469,23 @@ func (r Relaxation) budget(name string) bool {
 // nothing is inside the starving queue.
 func (r Relaxation) waives(o string, q queue.ID) bool {
 	x := rulebook.RelaxationOf(r.Rule)
-	return x.Obstacle == o && (x.Subject != rulebook.OfQueue || r.Queue == q)
+	return x.Obstacle == o && (x.Subject != rulebook.OfQueue || r.queue == q)
 }
 
 // lifts says of a rule that keeps all tasks of leaf w from asks of another leaf whether it does not count.
 func (r Relaxation) lifts(t *queue.Tree, asking queue.ID) func(rule rulebook.Rule, w queue.ID) bool {
 	return func(rule rulebook.Rule, w queue.ID) bool {
-		return rule.String() == r.Rule && (r.opens(t, asking, w) || says(t, w, r.Rule, r.Queue))
+		return rule.String() == r.Rule && (r.opens(t, asking, w) || says(t, w, r.Rule, r.queue))
 	}
 }
 
 // opens reports whether leaf w, which is outside the fence of asking, would
 // be inside without the fence that is relaxed.
 func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
-	if r.Rule != rulebook.RelaxFence || w == asking || r.Queue != fence.Root(t, asking) {
+	if r.Rule != rulebook.RelaxFence || w == asking || r.queue != fence.Root(t, asking) {
 		return false
 	}
-	parent, ok := t.Parent(r.Queue)
+	parent, ok := t.Parent(r.queue)
 	return ok && t.Contains(fence.Root(t, parent), w)
 }
 
@@ -506,15 +526,18 @@ func (t table) writeTo(b *strings.Builder) {
 	}
 }
 
-// Describe writes tables of queues, nodes, tasks and Relaxations, for people.
-func (e *Explanation) Describe(c *Cluster) string {
+// String returns tables of queues, nodes, tasks and Relaxations, for people.
+func (e Explanation) String() string { return e.describe() }
+
+func (e *Explanation) describe() string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and
 	// tasks who.
 	var b strings.Builder
+	s := e.Decision.units()
 	for i := range e.Members {
 		f := &e.Members[i]
-		fmt.Fprintf(&b, "%s, asked alone: %s\n", f.names(&e.Decision.Plan.Ask), f.Alone.Decision.Summary(c))
-		b.WriteString(indented(f.Alone.Describe(c)))
+		fmt.Fprintf(&b, "%s, asked alone: %s\n", f.names(&e.Decision.Plan.Ask), f.Alone.Decision.summary())
+		b.WriteString(indented(f.Alone.describe()))
 	}
 	queues := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
 	for i := range e.Queues {
@@ -522,27 +545,27 @@ func (e *Explanation) Describe(c *Cluster) string {
 		tasks, candidates, room := "", "", ""
 		// Only leaves have tasks. An empty cell says that the question does not
 		// arise, and 0 that there are none.
-		if c.tree.IsLeaf(f.Queue) {
+		if f.leaf {
 			tasks, candidates = fmt.Sprint(f.Tasks), fmt.Sprint(f.Candidates)
 		}
 		// What law 2 lets a queue lose matters only if it might lose something:
 		// not if a rule keeps all of its tasks, and not at the starving queue
 		// itself.
 		if f.Room.Defined != 0 && f.Rule == "" && !f.Starving {
-			room = plain.Line(c.Schema().FormatLimit(f.Room))
+			room = plain.Line(s.FormatLimit(f.Room))
 		}
-		queues.row(c.queueName(f.Queue), tasks, candidates, room, c.queueText(f, e))
+		queues.row(plain.Name(f.Queue), tasks, candidates, room, e.queueText(f))
 	}
 	queues.writeTo(&b)
 	nodes := table{{"node", "finding"}}
 	for i := range e.Nodes {
-		nodes.row(c.nodeName(e.Nodes[i].Node), c.nodeText(&e.Nodes[i]))
+		nodes.row(plain.Name(e.Nodes[i].Node), e.nodeText(&e.Nodes[i]))
 	}
 	nodes.writeTo(&b)
 	tasks := table{{"task", "queue", "node", "finding"}}
 	for i := range e.Tasks {
 		f := &e.Tasks[i]
-		tasks.row(plain.Name(f.Key), c.queueName(f.queue), c.nodeName(f.node), e.taskText(f))
+		tasks.row(plain.Name(f.Key), plain.Name(f.queue), plain.Name(f.node), e.taskText(f))
 	}
 	tasks.writeTo(&b)
 	switch {
@@ -561,7 +584,7 @@ func (e *Explanation) Describe(c *Cluster) string {
 		b.WriteString("it would have a place\n")
 	}
 	for i := range e.Relaxations {
-		b.WriteString("  " + e.Relaxations[i].Describe(c) + "\n")
+		b.WriteString("  " + e.Relaxations[i].String() + "\n")
 	}
 	if e.CutShort {
 		b.WriteString("cut short: not all rules were tried\n")
@@ -588,20 +611,18 @@ func (f *MemberFinding) names(ask *Ask) string {
 //lint:ignore U1000 by lent.To
 type explanationSide = lent.Side[*explaining]
 
-// An explaining is an explanation of which each finding can be read by itself, as in [Explanation.Describe].
+// An explaining is an explanation of which each finding can be read by itself, as in [Explanation.String].
 //
 //lint:ignore U1000 by lent.To
 type explaining Explanation
 
 func (*explaining) For(e *Explanation) *explaining { return (*explaining)(e) }
-func (e *explaining) Queue(i int, c *Cluster) string {
-	return c.queueText(&e.Queues[i], (*Explanation)(e))
-}
-func (e *explaining) Node(i int, c *Cluster) string { return c.nodeText(&e.Nodes[i]) }
-func (e *explaining) Task(i int) string             { return (*Explanation)(e).taskText(&e.Tasks[i]) }
+func (e *explaining) Queue(i int) string           { return (*Explanation)(e).queueText(&e.Queues[i]) }
+func (e *explaining) Node(i int) string            { return (*Explanation)(e).nodeText(&e.Nodes[i]) }
+func (e *explaining) Task(i int) string            { return (*Explanation)(e).taskText(&e.Tasks[i]) }
 
 // queueText says what a queue is to the ask; "" for one that plays no part.
-func (c *Cluster) queueText(f *QueueFinding, e *Explanation) string {
+func (e *Explanation) queueText(f *QueueFinding) string {
 	// A queue may be several things at once, and each is said: the asking queue
 	// may be fenced in and lack headroom.
 	var parts []string
@@ -610,21 +631,21 @@ func (c *Cluster) queueText(f *QueueFinding, e *Explanation) string {
 			parts = append(parts, text)
 		}
 	}
-	asks := f.Queue == e.Decision.Plan.Ask.Queue
+	asks := f.row == e.Decision.Plan.Ask.Queue
 	r := &e.Decision.Refusal
 	// Being over the guarantee is why it was refused, so it stands here instead
 	// of "starving", of which it is the opposite.
 	sated := r.Reason == rulebook.OverGuarantee && r.Queue == f.Queue
-	part(f.Rule != "" && !asks, ruleText(e, f.Rule, f.Queue))
+	part(f.Rule != "" && !asks, ruleText(e, f.Rule, f.row))
 	part(asks, "the asking queue")
 	part(f.onPath && !asks, "on the path")
 	part(sated, "has its guarantee")
 	part(f.Starving && !sated, "starving")
-	part(f.fence && f.Queue != queue.Root, "fenced in")
-	part(f.Lacks != nil, "lacks headroom "+c.quantities(f.Lacks))
+	part(f.fence && f.row != queue.Root, "fenced in")
+	part(f.Lacks != nil, "lacks headroom "+quantities(e.Decision.units(), f.Lacks))
 	for i := range e.Decision.Plan.Ends {
 		end := &e.Decision.Plan.Ends[i]
-		part(end.Queue == c.tree.Path(f.Queue), end.Describe(c.Schema()))
+		part(end.Queue == f.Queue, end.Describe(e.Decision.units()))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -652,13 +673,13 @@ func (e *Explanation) taskText(f *TaskFinding) string {
 	case f.Victim:
 		return "victim"
 	case f.Rule != "":
-		return ruleText(e, f.Rule, f.queue)
+		return ruleText(e, f.Rule, f.leaf)
 	}
 	return "candidate"
 }
 
-// Describe is as in [Explanation.Describe].
-func (f *Relaxation) Describe(c *Cluster) string {
+// String is as in [Explanation.String].
+func (f Relaxation) String() string {
 	// Every outcome but these two is a place, which needs no victims and no
 	// waiting.
 	how := "at once"
@@ -672,9 +693,9 @@ func (f *Relaxation) Describe(c *Cluster) string {
 	text := x.Text
 	switch x.Subject {
 	case rulebook.OfQueue:
-		text = fmt.Sprintf(text, c.queueName(f.Queue))
+		text = fmt.Sprintf(text, plain.Name(f.Queue))
 	case rulebook.OfNode:
-		text = fmt.Sprintf(text, c.nodeName(f.Node))
+		text = fmt.Sprintf(text, plain.Name(f.Node))
 	case rulebook.OfTask:
 		text = fmt.Sprintf(text, plain.Name(f.Key))
 	case rulebook.OfBudget:
@@ -683,5 +704,5 @@ func (f *Relaxation) Describe(c *Cluster) string {
 	if f.Members > 0 {
 		return fmt.Sprintf("%s (%v): %s, %s", text, f.Rule, counted(f.Members, "member"), how)
 	}
-	return fmt.Sprintf("%s (%v): on %s, %s", text, f.Rule, c.nodeName(f.Place), how)
+	return fmt.Sprintf("%s (%v): on %s, %s", text, f.Rule, plain.Name(f.Place), how)
 }

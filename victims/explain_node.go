@@ -35,7 +35,7 @@ const (
 
 // A NodeFinding says what came of a node.
 type NodeFinding struct {
-	Node NodeID
+	Node string
 	// Verdict is a stable word; DESIGN.md, Explanations and audits, lists them.
 	Verdict string
 	// Short is what the node lacks once what is leaving has gone, or now for a granted place; Lacks, without
@@ -45,7 +45,9 @@ type NodeFinding struct {
 	// only the closest 16 are searched.
 	Cost Cost
 
-	byBound bool // every plan for the node costs more than the decided one; Cost is a lower bound
+	row      NodeID
+	reserved string // for whom
+	byBound  bool   // every plan for the node costs more than the decided one; Cost is a lower bound
 }
 
 // findNodes says of each node what came of it. It searches those that matter, each
@@ -54,7 +56,7 @@ func (d *decision) findNodes(e *Explanation) {
 	e.Nodes = slices.Grow(e.Nodes, len(d.c.order))
 	e.amounts = slices.Grow(e.amounts, 2*len(d.c.order)*d.c.types)
 	for _, n := range d.c.order {
-		e.Nodes = append(e.Nodes, NodeFinding{Node: n})
+		e.Nodes = append(e.Nodes, NodeFinding{Node: d.c.nodes[n].name, row: n, reserved: d.c.nodes[n].reservedFor})
 	}
 	d.boundNodes(e) // while the plan is the best
 	out := &e.Decision
@@ -77,10 +79,10 @@ func (d *decision) findNodes(e *Explanation) {
 		meter := d.trial.meter
 		d.trial, d.best.Found, d.search.Shown, d.search.Levels = trial, false, true, true
 		d.trial.meter = meter
-		if !decided && headroom && d.usable(f.Node) && d.passes(f.Node) {
-			if d.search.Try(int32(f.Node)); d.pool.broken {
+		if !decided && headroom && d.usable(f.row) && d.passes(f.row) {
+			if d.search.Try(int32(f.row)); d.pool.broken {
 				d.anew()
-				d.search.Try(int32(f.Node))
+				d.search.Try(int32(f.row))
 			}
 		}
 		d.conclude(e, f, look)
@@ -119,24 +121,24 @@ func (d *decision) boundNodes(e *Explanation) {
 	near := d.scratch.near[:0]
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
-		if f.Node == d.best.node() {
+		if f.row == d.best.node() {
 			continue
 		}
 		// The whole bound first, as if there were no plan to compare it with.
 		d.best.Found = false
-		bound, ok := d.search.Bound(int32(f.Node))
+		bound, ok := d.search.Bound(int32(f.row))
 		d.best.Found = true
 		if !ok || d.best.losesTo(&bound.Levels) {
 			continue
 		}
 		if bound.Levels == d.best.Total.Levels {
-			if _, ok := d.search.Bound(int32(f.Node)); ok {
+			if _, ok := d.search.Bound(int32(f.row)); ok {
 				continue
 			}
 		}
 		f.byBound, f.Verdict = true, verdictCostlier
 		f.Cost = Cost(rulebook.CostOf(&bound))
-		f.Cost.NodePenalty, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
+		f.Cost.NodePenalty, f.Cost.Node = d.c.rankOf(f.row), d.c.place(f.row)
 		at, _ := slices.BinarySearchFunc(near, bound.Levels, func(x nearNode, levels cost.Levels) int {
 			return cmp.Or(slices.Compare(x.levels[:], levels[:]), -1) // those before it stay before it
 		})
@@ -147,7 +149,7 @@ func (d *decision) boundNodes(e *Explanation) {
 	// What is near is worth a search, for that is what a person looks at.
 	for _, x := range near {
 		f := &e.Nodes[x.row]
-		*f = NodeFinding{Node: f.Node}
+		*f = NodeFinding{Node: f.Node, row: f.row, reserved: f.reserved}
 	}
 	d.scratch.near = near
 }
@@ -161,23 +163,23 @@ type nodeLook struct {
 
 // findLacks says what a node lacks.
 func (d *decision) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
-	at := d.siteOf(f.Node)
+	at := d.siteOf(f.row)
 	f.Short = e.copyOf(at.short)
 	f.Lacks = e.copyOf(at.short)
 	look.named, look.blocked = len(at.blockers) > 0, d.shut(&at)
-	if d.usable(f.Node) && d.passes(f.Node) {
+	if d.usable(f.row) && d.passes(f.row) {
 		f.Lacks = d.lacksAt(f.Lacks, &at)
 	} else {
-		for _, id := range d.c.nodes[f.Node].tasks {
+		for _, id := range d.c.nodes[f.row].tasks {
 			if d.mayGo(id, &at) {
 				f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
 			}
 		}
 	}
 	f.Lacks = resources.Max(f.Lacks, f.Lacks, nil)
-	if grant, held := d.c.LookupGrant(d.ask.Key); held && d.c.tasks[grant].node == f.Node {
+	if grant, held := d.c.LookupGrant(d.ask.Key); held && d.c.tasks[grant].node == f.row {
 		for t, v := range d.ask.Size {
-			f.Short[t] = max(v-d.c.size(grant).At(t)-d.free(f.Node, t, present), 0)
+			f.Short[t] = max(v-d.c.size(grant).At(t)-d.free(f.row, t, present), 0)
 		}
 	}
 	return look
@@ -186,18 +188,18 @@ func (d *decision) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 // verdict says what came of a node on which a search has just been made.
 func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) string {
 	switch out := &e.Decision; {
-	case out.Outcome != Refused && out.Plan.Places[0].Node == f.Node:
+	case out.Outcome != Refused && out.Plan.Places[0].Node == f.row:
 		return verdictChosen
-	case !d.usable(f.Node):
-		return d.unusable(f.Node)
-	case !d.passes(f.Node):
+	case !d.usable(f.row):
+		return d.unusable(f.row)
+	case !d.passes(f.row):
 		return verdictFiltered
 	case out.Outcome == Fits:
-		return d.passedOver(f.Node, out.Plan.Places[0].Node, present)
+		return d.passedOver(f.row, out.Plan.Places[0].Node, present)
 	case out.Outcome == Waits:
-		return d.passedOver(f.Node, out.Plan.Places[0].Node, coming)
+		return d.passedOver(f.row, out.Plan.Places[0].Node, coming)
 	case out.Outcome == Refused && out.Refusal.Reason == InFlight:
-		if grant, _ := d.c.LookupGrant(d.ask.Key); d.c.tasks[grant].node == f.Node {
+		if grant, _ := d.c.LookupGrant(d.ask.Key); d.c.tasks[grant].node == f.row {
 			return verdictHeld
 		}
 		return verdictNotNeeded
@@ -263,9 +265,9 @@ func (d *decision) outdone(out *Decision) string {
 }
 
 // nodeText says what came of a node.
-func (c *Cluster) nodeText(f *NodeFinding) string {
+func (e *Explanation) nodeText(f *NodeFinding) string {
 	text := f.Verdict
-	if more := c.moreOfNode(f); more != "" {
+	if more := e.moreOfNode(f); more != "" {
 		text += ": " + more
 	}
 	return text
@@ -281,10 +283,10 @@ func (f *NodeFinding) costText() string {
 }
 
 // moreOfNode says more of a node than its verdict does.
-func (c *Cluster) moreOfNode(f *NodeFinding) string {
+func (e *Explanation) moreOfNode(f *NodeFinding) string {
 	short := "has room for it"
 	if !resources.IsZero(f.Short) {
-		short = "short of " + c.quantities(f.Short)
+		short = "short of " + quantities(e.Decision.units(), f.Short)
 	}
 	switch f.Verdict {
 	case verdictChosen, verdictCostlier, verdictWithheld, verdictRefused:
@@ -307,7 +309,7 @@ func (c *Cluster) moreOfNode(f *NodeFinding) string {
 		if resources.Equal(f.Short, f.Lacks) {
 			return short + ", and no candidate gives any of it"
 		}
-		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, c.quantities(f.Lacks))
+		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, quantities(e.Decision.units(), f.Lacks))
 	case verdictHeadroom:
 		return "no legal set of victims makes room under the max"
 	case verdictNoLegalSet:
@@ -321,7 +323,7 @@ func (c *Cluster) moreOfNode(f *NodeFinding) string {
 	case verdictUnschedulable:
 		return short
 	case verdictReserved:
-		return fmt.Sprintf("for %s, %s", plain.Name(c.nodes[f.Node].reservedFor), short)
+		return fmt.Sprintf("for %s, %s", plain.Name(f.reserved), short)
 	// The grant is there already. What it is short of now is what it waits for.
 	case verdictHeld:
 		if !resources.IsZero(f.Short) {

@@ -27,16 +27,16 @@ func propertyNodes(t *rapid.T) {
 	if _, held := grantOf(&c.World, c.Ask.Key); held {
 		return // its node is judged whether it is schedulable or not
 	}
-	e, cluster := explain(t, c)
+	e, _ := explain(t, c)
 	for i := range e.Nodes {
 		alone := copyCase(c)
 		for j := range alone.World.Nodes {
 			alone.World.Nodes[j].Unschedulable = alone.World.Nodes[j].Unschedulable || j != i
 		}
 		d, _ := decide(t, alone)
-		n := nodeTruth{c, e, &e.Nodes[i], alone, d}
+		n := nodeTruth{c, e, i, &e.Nodes[i], alone, d}
 		if why := n.contradiction(t); why != "" {
-			t.Fatalf("%s is %v at %v, but %s; alone it is %v, %v at %v\n%v", cluster.Node(n.f.Node).Name, n.f.Verdict,
+			t.Fatalf("%s is %v at %v, but %s; alone it is %v, %v at %v\n%v", n.f.Node, n.f.Verdict,
 				&n.f.Cost, why, d.Outcome, d.Refusal.Reason, &d.Plan.Cost, c)
 		}
 	}
@@ -47,9 +47,15 @@ func propertyNodes(t *rapid.T) {
 type nodeTruth struct {
 	c     *world.Case
 	e     *victims.Explanation
+	at    int // of e.Nodes
 	f     *victims.NodeFinding
 	alone *world.Case
 	d     *victims.Decision // of alone
+}
+
+// placed returns where in e.Nodes that of the place is.
+func (n *nodeTruth) placed() int {
+	return slices.IndexFunc(n.e.Nodes, func(f victims.NodeFinding) bool { return f.Node == n.e.Decision.Plan.Places[0].NodeName })
 }
 
 // contradiction returns why the finding is not true, or "". There is no
@@ -58,16 +64,16 @@ func (n *nodeTruth) contradiction(t *rapid.T) string {
 	f, d, out := n.f, n.d, &n.e.Decision
 	_, held := grantOf(&n.c.World, n.c.Ask.Key)
 	placed := out.Outcome == victims.Fits || out.Outcome == victims.Waits
-	chosen := out.Outcome != victims.Refused && out.Plan.Places[0].Node == f.Node
+	chosen := out.Outcome != victims.Refused && out.Plan.Places[0].NodeName == f.Node
 	same := d.Outcome != victims.Refused && d.Plan.Cost.Compare(&f.Cost) == 0
 	ok := false
 	switch f.Verdict {
 	case "chosen":
 		ok = chosen && same && d.Outcome == out.Outcome
 	case "not-needed":
-		ok = held || placed && f.Node > out.Plan.Places[0].Node
+		ok = held || placed && n.at > n.placed()
 	case "no-room":
-		ok = placed && f.Node < out.Plan.Places[0].Node && d.Outcome != out.Outcome && d.Outcome != victims.Fits
+		ok = placed && n.at < n.placed() && d.Outcome != out.Outcome && d.Outcome != victims.Fits
 	case "costlier":
 		ok = same && d.Outcome == victims.Preempts && f.Cost.Compare(&out.Plan.Cost) > 0
 	case "withheld":

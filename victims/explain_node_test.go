@@ -19,7 +19,7 @@ import (
 // nodeLines writes findings as "n1 costlier short 4 lacks 0".
 func (f *fixture) nodeLines(e *victims.Explanation) (lines []string) {
 	for _, n := range e.Nodes {
-		lines = append(lines, fmt.Sprintf("%s %v short %d lacks %d", f.c.Node(n.Node).Name, n.Verdict, n.Short[0], n.Lacks[0]))
+		lines = append(lines, fmt.Sprintf("%s %v short %d lacks %d", n.Node, n.Verdict, n.Short[0], n.Lacks[0]))
 	}
 	return lines
 }
@@ -247,7 +247,7 @@ func TestExplain_NodeCosts(t *testing.T) {
 	e := f.explain(p, f.ask("x", "b", 6))
 	var got []string
 	for _, n := range e.Nodes {
-		got = append(got, fmt.Sprintf("%s %v: %d", f.c.Node(n.Node).Name, n.Verdict, n.Cost.Victims))
+		got = append(got, fmt.Sprintf("%s %v: %d", n.Node, n.Verdict, n.Cost.Victims))
 	}
 	require.Equal(t, []string{"n1 costlier: 3", "n2 predicate: 1", "n3 chosen: 2", "n4 predicate: 0"}, got)
 }

@@ -36,15 +36,15 @@ func (f *fixture) relaxed(e *victims.Explanation) []string {
 		about := ""
 		switch rulebook.RelaxationOf(r.Rule).Subject {
 		case rulebook.OfQueue:
-			about = " " + f.c.Tree().Path(r.Queue)
+			about = " " + r.Queue
 		case rulebook.OfBudget:
 			about = " " + r.Budget
 		case rulebook.OfNode:
-			about = " " + f.c.Node(r.Node).Name
+			about = " " + r.Node
 		case rulebook.OfTask:
 			about = " " + r.Key
 		}
-		lines = append(lines, fmt.Sprintf("%v%s: %v %s %d", r.Rule, about, r.Outcome, f.c.Node(r.Place).Name, r.Victims))
+		lines = append(lines, fmt.Sprintf("%v%s: %v %s %d", r.Rule, about, r.Outcome, r.Place, r.Victims))
 	}
 	return lines
 }
@@ -374,7 +374,7 @@ func TestExplain_InFlight(t *testing.T) {
 	require.Equal(t, []string{"n1 held short 10 lacks 0", "n2 not-needed short 0 lacks 0"}, f.nodeLines(e))
 	require.Equal(t, []string{"v not-helping"}, f.taskLines(e))
 	for _, q := range e.Queues {
-		require.Equal(t, f.c.Tree().Path(q.Queue) == "root.b", q.Starving)
+		require.Equal(t, q.Queue == "root.b", q.Starving)
 	}
 }
 

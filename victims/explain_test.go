@@ -105,7 +105,7 @@ func TestExplain_Tasks(t *testing.T) {
 	}
 	var got []row
 	for i, q := range e.Queues {
-		r := row{f.c.Tree().Path(q.Queue), lent.To(e).Queue(i, f.c), q.Starving, q.Rule, -1, q.Tasks, q.Candidates}
+		r := row{q.Queue, lent.To(e).Queue(i), q.Starving, q.Rule, -1, q.Tasks, q.Candidates}
 		if v, ok := q.Room.Bound(0); ok {
 			r.room = v
 		}
@@ -134,11 +134,11 @@ func TestExplain_Error(t *testing.T) {
 	f := threeNodes(t)
 	p := &jobs.Planner{}
 	e := f.explain(p, f.ask("x", "b", 6))
-	before := e.Decision.Describe(f.c) + e.Describe(f.c)
+	before := e.Decision.String() + e.String()
 	err := p.Explain(e, f.ask("", "b", 6), now)
 	require.ErrorIs(t, err, invalid.Empty)
 	require.ErrorIs(t, p.Explain(e, f.ask("x", "b", 6), time.Time{}), invalid.Range)
-	require.Equal(t, before, e.Decision.Describe(f.c)+e.Describe(f.c))
+	require.Equal(t, before, e.Decision.String()+e.String())
 }
 
 // An explanation is the caller's: the next one shares nothing with it.

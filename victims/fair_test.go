@@ -73,9 +73,9 @@ func TestFairShares_Scarce(t *testing.T) {
 			}
 			var d Decision
 			require.NoError(t, (&planner{Cluster: c}).Decide(&d, &ask, now))
-			require.Equal(t, test.outcome, d.Outcome, d.Describe(c))
+			require.Equal(t, test.outcome, d.Outcome, d.String())
 			if d.Outcome == Refused {
-				require.Equal(t, test.reason, d.Refusal.Reason, d.Describe(c))
+				require.Equal(t, test.reason, d.Refusal.Reason, d.String())
 			}
 		})
 	}

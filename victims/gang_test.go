@@ -49,7 +49,7 @@ func TestRequiredNode_WholeGangMakesHeadroom(t *testing.T) {
 		p.Exhaust(exhaustive)
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &ask, time.Unix(1e9, 0)))
-		require.Equal(t, victims.Preempts, d.Outcome, "%s", d.Describe(c))
+		require.Equal(t, victims.Preempts, d.Outcome, "%s", d.String())
 		var stops []string
 		for _, v := range d.Plan.Victims {
 			stops = append(stops, v.Key)

@@ -30,12 +30,12 @@ type Help struct {
 	// Priorities: all of a task but amounts, queue and node. Labels: answers of functions.
 	Bounds, Policies, Priorities, Labels bool
 
-	time       bool       // alone would help
-	node       string     // the only node on which room would help
-	anyNode    bool       // any that the Filter allows
-	less, more []queue.ID // in which less, or more, usage would help, with those below
-	budgets    []string   // hard ones in which more left would help
-	noted      noted      // see MayHaveChanged
+	time       bool     // alone would help
+	node       string   // the only node on which room would help
+	anyNode    bool     // any that the Filter allows
+	less, more []string // paths of queues in which less, or more, usage would help, with those below
+	budgets    []string // hard ones in which more left would help
+	noted      noted    // see MayHaveChanged
 }
 
 // helpTime notes whether time alone would help, and when. Whoever changes RetryAt or Proven later notes it anew.
@@ -43,10 +43,10 @@ func (r *Refusal) helpTime() {
 	r.Help.time, r.Help.noted.RetryAt = !r.RetryAt.IsZero() || !r.Proven, r.RetryAt
 }
 
-// helpLess notes that less usage of a queue would help.
-func (h *Help) helpLess(q queue.ID) {
-	if !slices.Contains(h.less, q) {
-		h.less = append(h.less, q)
+// helpLess notes that less usage of a queue would help, given its path.
+func (h *Help) helpLess(path string) {
+	if !slices.Contains(h.less, path) {
+		h.less = append(h.less, path)
 	}
 }
 
@@ -65,8 +65,13 @@ func (h *Help) IfNode(name string) bool { return h.anyNode || h.node != "" && h.
 func (h *Help) IfBudget(name string) bool { return slices.Contains(h.budgets, name) }
 
 // anyAbove reports whether a leaf is one of some queues or below one.
-func anyAbove(t *queue.Tree, queues []queue.ID, leaf queue.ID) bool {
-	return slices.ContainsFunc(queues, func(q queue.ID) bool { return t.Contains(q, leaf) })
+func anyAbove(t *queue.Tree, paths []string, leaf queue.ID) bool {
+	for q := range t.Ancestors(leaf) {
+		if slices.Contains(paths, t.Path(q)) {
+			return true
+		}
+	}
+	return false
 }
 
 // CopyFrom copies into the memory of h.
@@ -84,7 +89,7 @@ func (h *Help) CopyFrom(from *Help) {
 func (h *Help) anything(c *Cluster) {
 	h.noted.Anything = true
 	h.anyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
-	h.less, h.more = append(h.less[:0], queue.Root), append(h.more[:0], queue.Root)
+	h.less, h.more = append(h.less[:0], c.tree.Path(queue.Root)), append(h.more[:0], c.tree.Path(queue.Root))
 	h.budgets = h.budgets[:0]
 	for _, row := range c.budgetOrder {
 		if b := &c.budgets[row]; b.hard {
@@ -94,16 +99,10 @@ func (h *Help) anything(c *Cluster) {
 }
 
 // report returns it for encoding/json.
-func (h *Help) report(c *Cluster) object.Object {
-	paths := func(queues []queue.ID) (names []string) {
-		for _, q := range queues {
-			names = append(names, c.tree.Path(q))
-		}
-		return names
-	}
+func (h *Help) report() object.Object {
 	cap, capped := rulebook.CapOf(h.noted.Reason)
 	return object.Of(
-		"node?", h.node, "anyNode?", h.anyNode, "less?", paths(h.less), "more?", paths(h.more), "budgets?", h.budgets, "time?", h.time,
+		"node?", h.node, "anyNode?", h.anyNode, "less?", h.less, "more?", h.more, "budgets?", h.budgets, "time?", h.time,
 		"bounds?", h.Bounds, "policies?", h.Policies, "priorities?", h.Priorities, "labels?", h.Labels,
 		"moreVictims?", capped && cap == rulebook.CapVictims,
 	)
@@ -433,7 +432,7 @@ func (d *decision) help(dst *Decision) {
 	r.helpTime()
 	w := rulebook.Wish{
 		Key: d.ask.Key, Queue: d.ask.Queue, Node: d.ask.RequiredNode, Least: d.size, All: d.size,
-		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type, Counting: d.p.counting(),
+		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.told.About, Type: r.Type, Counting: d.p.counting(),
 	}
 	switch r.Reason {
 	case rulebook.NoVictims:
@@ -493,7 +492,7 @@ func (d *decision) helpPlace(h *Help) {
 	}
 	for q := range d.tree.Ancestors(d.ask.Queue) {
 		if !d.queueHasRoom(q, moment, held) {
-			h.less, h.Bounds = append(h.less, q), true
+			h.less, h.Bounds = append(h.less, d.tree.Path(q)), true
 			return
 		}
 	}
@@ -506,15 +505,17 @@ func (d *decision) helpPlace(h *Help) {
 // one who may go: its time may pass unnoticed, if that alone does not help.
 func (d *decision) helpVictims(h *Help) {
 	h.Bounds, h.Policies, h.Priorities = true, !d.required() || d.eligible.timed.Own(), true
-	h.less = append(h.less, d.needs.queues...)
+	for _, q := range d.needs.queues {
+		h.less = append(h.less, d.tree.Path(q))
+	}
 	if !d.headroomAlone() {
 		h.node, h.anyNode, h.Labels = d.ask.RequiredNode, !d.required(), true
 	}
 	switch {
 	case len(d.c.grants) > 0: // a grant that starts may be a victim
-		h.more = append(h.more, queue.Root)
+		h.more = append(h.more, d.tree.Path(queue.Root))
 	case !d.required() && d.mayGive():
-		h.more = append(h.more, d.mostAbove())
+		h.more = append(h.more, d.tree.Path(d.mostAbove()))
 	}
 	if len(d.c.budgets) > 0 {
 		d.helpBudgets(h)

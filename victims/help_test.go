@@ -338,7 +338,7 @@ func propertyHelp(t *rapid.T) {
 	}
 	require.NoError(t, p.Decide(&after, &ask, m.now))
 	told := func() string {
-		return fmt.Sprintf("%v after %q\n%s%s%v", after.Outcome, m.done, before.Describe(c), m.help.Describe(c), &k.World)
+		return fmt.Sprintf("%v after %q\n%s%s%v", after.Outcome, m.done, before.String(), m.help.String(), &k.World)
 	}
 	if after.Outcome != victims.Refused {
 		t.Fatal(told())
@@ -372,7 +372,7 @@ func TestHelp_Golden(t *testing.T) {
 		f, p, ask := o.build(t)
 		d := f.decide(p, ask)
 		require.Equal(t, victims.Refused, d.Outcome)
-		fmt.Fprintf(&b, "== %s (%v)\n%s", o.name, d.Refusal.Reason, d.Refusal.Help.Describe(f.c))
+		fmt.Fprintf(&b, "== %s (%v)\n%s", o.name, d.Refusal.Reason, d.Refusal.Help.String())
 	}
 	golden.Compare(t, "testdata/help.golden", b.String())
 }

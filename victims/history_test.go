@@ -215,7 +215,7 @@ func (c *chronicle) decide() {
 	}
 	c.count(&d)
 	violations := c.auditor.Audit(nil, &d, c.now)
-	require.Empty(c.t, violations, "of the plan\n%s%s", d.Describe(c.cluster), c.cluster.Tree())
+	require.Empty(c.t, violations, "of the plan\n%s%s", d.String(), c.cluster.Tree())
 
 	// What comes back comes back as it was, as new asks.
 	var back []victims.Ask
@@ -234,7 +234,7 @@ func (c *chronicle) decide() {
 	after := c.potential()
 	switch {
 	case d.Outcome == victims.Preempts && ask.RequiredNode == "":
-		require.Greater(c.t, after, before, "Φ after\n%s", d.Describe(c.cluster))
+		require.Greater(c.t, after, before, "Φ after\n%s", d.String())
 	case d.Outcome != victims.Preempts:
 		require.GreaterOrEqual(c.t, after, before)
 	}

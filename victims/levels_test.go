@@ -83,7 +83,7 @@ func TestLevels_Compare(t *testing.T) {
 			if refused > 0 {
 				d.Refusal.RetryAt = time.Time{} // what is said of later instants is not proven
 			}
-			said = append(said, d.Describe(cluster))
+			said = append(said, d.String())
 		}
 		require.Equal(t, said[1], said[0], "levels %v\n%v", levels, c)
 	})
@@ -101,7 +101,7 @@ func TestLevels_Default(t *testing.T) {
 		planner.Levels = victims.DefaultLevels()
 		require.NoError(t, planner.Decide(&got, &ask, c.Options.Now))
 		got.Plan.Steps, want.Plan.Steps = 0, 0
-		if diff := cmp.Diff(want.Describe(cluster), got.Describe(cluster)); diff != "" {
+		if diff := cmp.Diff(want.String(), got.String()); diff != "" {
 			t.Fatalf("the default (-) and all levels (+):\n%s\n%v", diff, c)
 		}
 	})

@@ -56,7 +56,7 @@ func TestSameNode(t *testing.T) {
 			require.Equal(t, "no-victims", d.Refusal.Reason)
 			require.True(t, d.Refusal.Proven)
 			// On n1 and n3 headroom lacks one; on n2, where nobody is, all six.
-			require.Equal(t, "n1", f.c.NodeName(d.Refusal.Closest))
+			require.Equal(t, "n1", d.Refusal.Closest)
 			require.EqualValues(t, []int64{1}, d.Refusal.Lacks)
 			continue
 		}
@@ -113,7 +113,7 @@ func TestSameNode_LacksWithoutGangs(t *testing.T) {
 	require.NoError(t, f.c.SetMinMembers("g", 1))
 	d := f.decide(&p, f.ask("x", "p.b", 3))
 	require.Equal(t, "no-victims", d.Refusal.Reason)
-	require.Equal(t, "n2", f.c.NodeName(d.Refusal.Closest))
+	require.Equal(t, "n2", d.Refusal.Closest)
 	require.EqualValues(t, []int64{1}, d.Refusal.Lacks)
 }
 

@@ -167,18 +167,18 @@ func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 	}
 	switch about {
 	case "over-max", "over-guarantee", "headroom-inside":
-		r.Where = []string{c.Tree().Path(f.Queue) + " " + c.Schema().Name(f.Type)}
+		r.Where = []string{f.Queue + " " + c.Schema().Name(f.Type)}
 	}
 	r.Counts = make(map[string]int)
 	for _, n := range f.Counts {
 		r.Counts[n.Rule] = n.Tasks
 	}
 	if r.Counts["guarantee"] > 0 {
-		r.ProtectedBy = c.Tree().Path(f.ProtectedBy.Queue) + " " + c.Schema().Name(f.ProtectedBy.Type)
+		r.ProtectedBy = f.ProtectedBy.Queue + " " + c.Schema().Name(f.ProtectedBy.Type)
 	}
 	r.Cause = world.CauseOf(c, &f.Cause)
-	if f.Closest != 0 {
-		r.Closest = c.Node(f.Closest).Name
+	if f.Closest != "" {
+		r.Closest = f.Closest
 		r.Lacks = world.AmountsOf(c, f.Lacks)
 	}
 }

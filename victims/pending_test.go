@@ -100,7 +100,7 @@ func decideEach(t *rapid.T, p *jobs.Planner, asks []victims.Ask, now time.Time) 
 }
 
 func said(t *rapid.T, c *victims.Cluster, d *victims.Decision) string {
-	return d.Summary(c) + d.Plan.Places[0].NodeName
+	return d.Summary() + d.Plan.Places[0].NodeName
 }
 
 func carryOut(t *rapid.T, c *victims.Cluster, key string, d *victims.Decision) {

@@ -270,7 +270,7 @@ func (x *index) causeOf(size resources.Vector, leaf queue.ID, nodes []NodeID) Ca
 		root := Cause{}
 		for q := range x.tree.Ancestors(leaf) {
 			if most, ok := x.tree.Max(q).Bound(t); ok && v > most && (root.Kind == "" || most < root.Most) {
-				root = Cause{Kind: "above-max", Type: t, Most: most, Queue: q}
+				root = Cause{Kind: "above-max", Type: t, Most: most, Queue: x.tree.Path(q)}
 			}
 		}
 		if root.Kind != "" {
@@ -290,7 +290,7 @@ func (x *index) tooLarge(size resources.Vector, nodes []NodeID) Cause {
 			}
 		}
 		if most := x.row(x.capacity, best)[t]; most < v {
-			return Cause{Kind: "too-large", Type: t, Most: most, Node: best}
+			return Cause{Kind: "too-large", Type: t, Most: most, Node: x.nodes[best].name}
 		}
 	}
 	lack := func(n NodeID) (short resources.Vector) {
@@ -303,7 +303,7 @@ func (x *index) tooLarge(size resources.Vector, nodes []NodeID) Cause {
 		}
 	}
 	t := slices.IndexFunc(lack(best), func(v int64) bool { return v > 0 })
-	return Cause{Kind: "too-large", Type: t, Most: x.row(x.capacity, best)[t], Node: best}
+	return Cause{Kind: "too-large", Type: t, Most: x.row(x.capacity, best)[t], Node: x.nodes[best].name}
 }
 
 // A side is what a [Decision] lends to planners of other packages, as lent.To(d).
@@ -314,16 +314,21 @@ type side = lent.Side[*filler]
 //lint:ignore U1000 by lent.To
 type filler Decision
 
-func (*filler) For(d *Decision) *filler                                { return (*filler)(d) }
-func (f *filler) Begin(ask *Ask, c *Cluster, at time.Time)             { (*Decision)(f).begin(ask, c, at) }
-func (f *filler) Keep(v resources.Vector) resources.Vector             { return (*Decision)(f).keep(v) }
-func (f *filler) CountLater(by counter, stage uint8)                   { (*Decision)(f).countLater(by, stage) }
-func (f *filler) Second() bool                                         { return f.second }
-func (f *filler) CostText(s *resources.Schema) string                  { return f.Plan.costText(s) }
-func (f *filler) Clear()                                               { f.Refusal.clear(); f.Plan.Steps = 0 }
-func (f *filler) HelpReason()                                          { f.Refusal.helpReason() }
-func (f *filler) HelpNodes()                                           { f.Refusal.Help.anyNode = true }
-func (f *filler) HelpLess(q queue.ID)                                  { f.Refusal.Help.helpLess(q) }
-func (f *filler) HelpTime()                                            { f.Refusal.helpTime() }
+func (*filler) For(d *Decision) *filler                    { return (*filler)(d) }
+func (f *filler) Begin(ask *Ask, c *Cluster, at time.Time) { (*Decision)(f).begin(ask, c, at) }
+func (f *filler) Keep(v resources.Vector) resources.Vector { return (*Decision)(f).keep(v) }
+func (f *filler) CountLater(by counter, stage uint8)       { (*Decision)(f).countLater(by, stage) }
+func (f *filler) Second() bool                             { return f.second }
+func (f *filler) CostText(s *resources.Schema) string      { return f.Plan.costText(s) }
+func (f *filler) Clear()                                   { f.Refusal.clear(); f.Plan.Steps = 0 }
+func (f *filler) HelpReason()                              { f.Refusal.helpReason() }
+func (f *filler) HelpNodes()                               { f.Refusal.Help.anyNode = true }
+func (f *filler) HelpLess(path string)                     { f.Refusal.Help.helpLess(path) }
+func (f *filler) HelpTime()                                { f.Refusal.helpTime() }
+func (f *filler) RefuseAt(c *Cluster, q queue.ID, t int)   { (*Decision)(f).refuseAt(c, q, t) }
+func (f *filler) At(o Obstacle, c *Cluster, q queue.ID) Obstacle {
+	return (*Decision)(f).obstacleAt(o, c, q)
+}
+func (f *filler) NoteWhole(c *Cluster)                                 { (*Decision)(f).noteWhole(c) }
 func (f *filler) Anything(c *Cluster)                                  { f.Refusal.Help.anything(c) }
 func (f *filler) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) { f.Refusal.Help.note(c, w, e) }

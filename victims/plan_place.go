@@ -167,8 +167,8 @@ func (d *decision) usableAnyway(n NodeID) bool {
 		return len(d.nodes) > 0 && n == d.nodes[0]
 	}
 	node := &d.c.nodes[n]
-	return node.live && !node.closed() && (!node.unschedulable || d.without.node(rulebook.RelaxUnschedulable, n)) &&
-		(node.reservedFor == "" || node.reservedFor == d.ask.Key || d.without.node(rulebook.RelaxReservation, n))
+	return node.live && !node.closed() && (!node.unschedulable || d.without.isAt(rulebook.RelaxUnschedulable, n)) &&
+		(node.reservedFor == "" || node.reservedFor == d.ask.Key || d.without.isAt(rulebook.RelaxReservation, n))
 }
 
 // hasRoom reports whether a node has room for the ask, in the types that the
@@ -245,7 +245,7 @@ func (d *decision) max(q queue.ID) resources.Limit {
 	// A queue over its max in a type that nobody asked for is no reason to
 	// refuse.
 	most.Defined &= d.wants
-	if d.without.queue(rulebook.RelaxMax, q) {
+	if d.without.isOf(rulebook.RelaxMax, q) {
 		most.Defined = 0
 	}
 	return most

@@ -52,7 +52,7 @@ func propertyPredicateTwin(t *rapid.T) {
 		require.Nil(t, want, "refused, and there is a plan\n%v", s.c)
 	case got.Outcome == victims.Preempts && got.Plan.Proof == victims.ProofCost && proven:
 		require.NotNil(t, want)
-		require.Equal(t, want.Describe(s.cluster), stripped(&got).Describe(s.cluster), "%v", s.c)
+		require.Equal(t, want.String(), stripped(&got).String(), "%v", s.c)
 	}
 	if got.Outcome == victims.Refused && !s.c.Later() { // else it is tried again for later
 		for n, k := range questions {

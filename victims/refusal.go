@@ -12,7 +12,7 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Count works out what a refusal counts; see Refusal.Counts. Describe, DescribeRefusal and Report call it. It is linear in
+// Count works out what a refusal counts; see Refusal.Counts. Texts and JSON count on their own. It is linear in
 // tasks at worst, and uses the planner that decided, with its functions of now. If the cluster has changed, the error wraps
 // ErrStale.
 func (d *Decision) Count() error {
@@ -26,6 +26,7 @@ func (d *Decision) Count() error {
 	if err := by.CountRefusal(d, d.counts.stage); err != nil {
 		return err
 	}
+	d.Refusal.ProtectedBy.minimum = by.CountedIn().MinMembers(d.Refusal.ProtectedBy.Job)
 	d.counts = uncounted{}
 	return nil
 }
@@ -165,9 +166,10 @@ func (d *decision) countFiltered() (count int) {
 type survey struct {
 	d        *decision
 	counts   [rulebook.NumRules]int // tasks by the rule that keeps them
-	headroom resources.Vector       // what the headroom lacks with all its candidates gone
-	lacking  resources.Share        // the dominant share that the closest node lacks
-	drawn    []int64                // by row of budgets: the candidates in it
+	closest  NodeID
+	headroom resources.Vector // what the headroom lacks with all its candidates gone
+	lacking  resources.Share  // the dominant share that the closest node lacks
+	drawn    []int64          // by row of budgets: the candidates in it
 }
 
 // ruleFor returns the first rule that keeps a task from being a victim, for the
@@ -346,8 +348,8 @@ func (d *decision) lacksAt(dst resources.Vector, s *site) resources.Vector {
 func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 	short = resources.Max(short, short, s.headroom)
 	share := resources.DominantShare(short, s.d.c.total)
-	if r.Closest == noNode || share.Compare(s.lacking) < 0 {
-		r.Closest, s.lacking = n, share
+	if s.closest == noNode || share.Compare(s.lacking) < 0 {
+		r.Closest, s.closest, s.lacking = s.d.c.nodes[n].name, n, share
 		r.Lacks = append(r.Lacks[:0], short...)
 	}
 }

@@ -38,7 +38,7 @@ func TestRefusal_CountsClosedNodes(t *testing.T) {
 		r := f.decide(&jobs.Planner{Options: *new(victims.Options).Exhaust(exhaustive)}, f.ask("x", "b", 2)).Refusal
 		require.Equal(t, "no-victims", r.Reason)
 		require.Equal(t, []victims.Count{{Rule: "disabled", Tasks: 2}, {Rule: "priority", Tasks: 4}}, r.Counts)
-		require.Equal(t, f.c.NodeName(r.Closest), "n1")
+		require.Equal(t, r.Closest, "n1")
 	}
 }
 
@@ -68,11 +68,11 @@ func TestRefusal_WithoutDigests(t *testing.T) {
 				t.Fatal(err)
 			}
 			said[i].Plan.Steps = 0
-			helps[i] = strings.Split(said[i].Refusal.Help.Describe(planner.Cluster)[len("what would help: "):], ", ")
+			helps[i] = strings.Split(said[i].Refusal.Help.String()[len("what would help: "):], ", ")
 			slices.Sort(helps[i])
 		}
 		require.Equal(t, helps[1], helps[0])
-		if d := cmp.Diff(said[1].Refusal, said[0].Refusal, cmpopts.IgnoreUnexported(victims.Help{}), cmp.AllowUnexported(victims.Refusal{})); d != "" {
+		if d := cmp.Diff(said[1].Refusal, said[0].Refusal, cmpopts.IgnoreUnexported(victims.Help{}), cmp.AllowUnexported(victims.Refusal{}, victims.Protector{})); d != "" {
 			t.Fatalf("without and with digests:\n%s\n%v", d, c)
 		}
 	})

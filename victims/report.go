@@ -3,7 +3,6 @@
 package victims
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,13 +21,15 @@ import (
 // The words of outcomes, proofs, reasons and rules are stable, and so are the names of members. The
 // summary, the cost, and the text of what can be relaxed are for people, and may be improved.
 
-// Report returns a decision for encoding/json, with stable fields and words.
-func (d *Decision) Report(c *Cluster) any {
+// MarshalJSON returns an object with stable fields and words.
+func (d Decision) MarshalJSON() ([]byte, error) { return d.report().MarshalJSON() }
+
+func (d *Decision) report() object.Object {
 	if d.enforces() {
-		return d.reportEnforcement(c)
+		return d.reportEnforcement()
 	}
-	a, s := &d.Plan.Ask, c.Schema()
-	members := []any{"summary", d.Summary(c), "outcome", word.Or(d.Outcome)}
+	a, s := &d.Plan.Ask, d.units()
+	members := []any{"summary", d.summary(), "outcome", word.Or(d.Outcome)}
 	if d.ofGang() {
 		members = append(members, "job?", a.Key, "queue?", d.Plan.Path, "priority", a.Priority)
 	} else {
@@ -41,14 +42,16 @@ func (d *Decision) Report(c *Cluster) any {
 	case Fits, Waits, Preempts:
 		members = append(members, "plan", d.Plan.report(s))
 	case Refused:
-		members = append(members, "refusal", d.reportRefusal(c))
+		members = append(members, "refusal", d.reportRefusal())
 	}
 	return object.Of(members...)
 }
 
 // Summary tells a decision in a line of at most 1 KB, without its end.
-func (d *Decision) Summary(c *Cluster) string {
-	line, _, _ := strings.Cut(d.Describe(c), "\n")
+func (d Decision) Summary() string { return d.summary() }
+
+func (d *Decision) summary() string {
+	line, _, _ := strings.Cut(d.describe(), "\n")
 	if p := &d.Plan; d.Outcome == Preempts && len(p.Victims)+len(p.Moves) > 0 {
 		switch {
 		case d.enforces():
@@ -122,12 +125,11 @@ func reportVictims(s *resources.Schema, victims []Victim, ofGang bool) []object.
 	return all
 }
 
-func (d *Decision) reportRefusal(c *Cluster) object.Object {
-	r, s, stale := &d.Refusal, c.Schema(), d.Count()
-	queue, unit := "", "" // for reasons that speak of them
-	switch rulebook.ReasonOf(cmp.Or(r.Also, r.Reason)).About {
-	case rulebook.AboutMax, rulebook.AboutGuarantee:
-		queue, unit = c.tree.Path(r.Queue), s.Name(r.Type)
+func (d *Decision) reportRefusal() object.Object {
+	r, s, stale := &d.Refusal, d.units(), d.Count()
+	unit := "" // for reasons that speak of a queue
+	if r.Queue != "" {
+		unit = s.Name(r.Type)
 	}
 	var breaches []object.Object
 	for i := range r.Breaches {
@@ -138,42 +140,44 @@ func (d *Decision) reportRefusal(c *Cluster) object.Object {
 		counts[n.Rule] = n.Tasks
 	}
 	members := []any{
-		"reason", r.Reason, "also?", r.Also, "ownLeaf?", r.told.OwnLeaf, "queue?", queue, "type?", unit, "breaches?", breaches,
-		"noneCounts?", r.told.NoneCounts, "counts?", counts, "protectedBy?", r.ProtectedBy.report(c), "cause?", r.Cause.report(c),
+		"reason", r.Reason, "also?", r.Also, "ownLeaf?", r.told.OwnLeaf, "queue?", r.Queue, "type?", unit, "breaches?", breaches,
+		"noneCounts?", r.told.NoneCounts, "counts?", counts, "protectedBy?", r.ProtectedBy.report(s), "cause?", r.Cause.report(s),
 		"uncounted?", stale != nil, // the cluster has changed since
 		"candidates?", r.Candidates, "scarce?", r.ShortBudgets, "filtered?", r.Filtered, "waitsFor?", r.WaitsFor,
 	}
-	if r.Closest != noNode {
-		members = append(members, "closest?", c.nodes[r.Closest].name, "lacks?", vectors.Quantities(s, r.Lacks))
+	if r.Closest != "" {
+		members = append(members, "closest?", r.Closest, "lacks?", vectors.Quantities(s, r.Lacks))
 	}
 	if d.ofGang() {
 		members = append(members, "placeable", r.Placeable, "wanted", r.Wanted, "domain?", r.Domain,
 			"domainRoom?", r.told.DomainRoom, "domainLacks?", vectors.Quantities(s, r.Lacks))
 	}
-	return object.Of(append(members, "retryAt?", r.RetryAt, "help", r.Help.report(c), "proven", r.Proven, "steps", d.Plan.Steps)...)
+	return object.Of(append(members, "retryAt?", r.RetryAt, "help", r.Help.report(), "proven", r.Proven, "steps", d.Plan.Steps)...)
 }
 
-// Report returns it for encoding/json.
-func (e *Explanation) Report(c *Cluster) any {
-	s := c.Schema()
+// MarshalJSON returns an object with stable fields and words.
+func (e Explanation) MarshalJSON() ([]byte, error) { return e.report().MarshalJSON() }
+
+func (e *Explanation) report() object.Object {
+	s := e.Decision.units()
 	queues, nodes, tasks := []object.Object{}, []object.Object{}, []object.Object{}
 	for i := range e.Queues {
 		f := &e.Queues[i]
 		queues = append(queues, object.Of(
-			"queue", c.tree.Path(f.Queue), "onPath?", f.onPath, "starving?", f.Starving, "fence?", f.fence, "rule?", f.Rule,
+			"queue", f.Queue, "onPath?", f.onPath, "starving?", f.Starving, "fence?", f.fence, "rule?", f.Rule,
 			"room?", vectors.Bounds(s, f.Room), "lacks?", vectors.Quantities(s, f.Lacks), "tasks?", f.Tasks, "candidates?", f.Candidates,
 		))
 	}
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
 		nodes = append(nodes, object.Of(
-			"node", c.nodes[f.Node].name, "verdict", f.Verdict,
+			"node", f.Node, "verdict", f.Verdict,
 			"short?", vectors.Quantities(s, f.Short), "lacks?", vectors.Quantities(s, f.Lacks), "byBound?", f.byBound,
 		))
 	}
 	for _, f := range e.Tasks {
 		tasks = append(tasks, object.Of(
-			"key", f.Key, "queue", c.tree.Path(f.queue), "node", c.nodes[f.node].name,
+			"key", f.Key, "queue", f.queue, "node", f.node,
 			"rule?", f.Rule, // none: a candidate
 			"victim?", f.Victim,
 		))
@@ -182,8 +186,8 @@ func (e *Explanation) Report(c *Cluster) any {
 	for i := range e.Relaxations {
 		f := &e.Relaxations[i]
 		relaxed = append(relaxed, object.Of(
-			"rule", f.Rule, "text", f.Describe(c), "key?", f.Key,
-			"outcome", word.Or(f.Outcome), "node", c.nodes[f.Place].name, "members?", f.Members, "victims", f.Victims,
+			"rule", f.Rule, "text", f.String(), "key?", f.Key,
+			"outcome", word.Or(f.Outcome), "node", f.Place, "members?", f.Members, "victims", f.Victims,
 		))
 	}
 	for i := range e.Members {
@@ -192,49 +196,44 @@ func (e *Explanation) Report(c *Cluster) any {
 		for _, at := range f.Members {
 			keys = append(keys, e.Decision.Plan.Ask.Members[at].Key)
 		}
-		members = append(members, object.Of("keys", keys, "alone", f.Alone.Report(c)))
+		members = append(members, object.Of("keys", keys, "alone", f.Alone.report()))
 	}
 	return object.Of(
-		"decision", e.Decision.Report(c), "queues", queues, "nodes", nodes, "tasks", tasks,
+		"decision", e.Decision.report(), "queues", queues, "nodes", nodes, "tasks", tasks,
 		"relaxed?", relaxed, "cutShort?", e.CutShort, "members?", members,
 	)
 }
 
 // report returns a protector; nothing if there is none.
-func (p *Protector) report(c *Cluster) (o object.Object) {
-	if p.Named {
-		o = object.Of("queue", c.tree.Path(p.Queue), "type", c.Schema().Name(p.Type), "job?", p.Job, "minimum?", c.MinMembers(p.Job))
+func (p *Protector) report(s *resources.Schema) (o object.Object) {
+	if p.Queue != "" {
+		o = object.Of("queue", p.Queue, "type", s.Name(p.Type), "job?", p.Job, "minimum?", p.minimum)
 	}
 	return o
 }
 
 // report returns a cause; nothing if there is none.
-func (r *Cause) report(c *Cluster) object.Object {
+func (r *Cause) report(s *resources.Schema) object.Object {
 	switch r.Kind {
 	case "":
 		return ""
 	case "no-node":
 		return object.Of("kind", r.Kind)
 	}
-	node, queue, unit := "", "", c.Schema().Name(r.Type)
-	if r.Kind == "too-large" {
-		node = c.NodeName(r.Node)
-	} else {
-		queue = c.tree.Path(r.Queue)
-	}
-	return object.Of("kind", r.Kind, "type", unit, "most", resources.FormatQuantity(unit, r.Most), "node?", node, "queue?", queue)
+	unit := s.Name(r.Type)
+	return object.Of("kind", r.Kind, "type", unit, "most", resources.FormatQuantity(unit, r.Most), "node?", r.Node, "queue?", r.Queue)
 }
 
 // text says in a line why it could not run even in an empty cluster; "" if it could.
-func (r *Cause) text(c *Cluster) string {
-	amount := func() string { return vectors.Text(c.Schema(), r.Type, r.Most) + " " + c.Schema().Name(r.Type) }
+func (r *Cause) text(s *resources.Schema) string {
+	amount := func() string { return vectors.Text(s, r.Type, r.Most) + " " + s.Name(r.Type) }
 	switch r.Kind {
 	case "no-node":
 		return "there is no node that it may use"
 	case "too-large":
-		return fmt.Sprintf("larger than any node that it may use: %s has %s", plain.Name(c.NodeName(r.Node)), amount())
+		return fmt.Sprintf("larger than any node that it may use: %s has %s", plain.Name(r.Node), amount())
 	case "above-max":
-		return fmt.Sprintf("above the max of %s: %s", c.queueName(r.Queue), amount())
+		return fmt.Sprintf("above the max of %s: %s", plain.Name(r.Queue), amount())
 	}
 	return ""
 }
@@ -245,10 +244,11 @@ type wholeJob struct {
 	Minimum, Victims int
 }
 
-// wholeJobs returns the jobs that go as a whole, by name.
-func (p *Plan) wholeJobs(c *Cluster) (all []wholeJob) {
-	for i := range p.Victims {
-		v := &p.Victims[i]
+// noteWhole notes which jobs go as a whole, by name.
+func (d *Decision) noteWhole(c *Cluster) {
+	all := d.whole
+	for i := range d.Plan.Victims {
+		v := &d.Plan.Victims[i]
 		if !v.Whole {
 			continue
 		}
@@ -258,31 +258,31 @@ func (p *Plan) wholeJobs(c *Cluster) (all []wholeJob) {
 		}
 		all[at].Victims++
 	}
-	return all
+	d.whole = all
 }
 
-func (d *Decision) reportEnforcement(c *Cluster) object.Object {
-	s, e := c.Schema(), &d.Enforcement
+func (d *Decision) reportEnforcement() object.Object {
+	s, e := d.units(), &d.Enforcement
 	amounts := func(v resources.Vector) map[string]string { return vectors.Quantities(s, v) }
 	var parts, leaves, stops, jobs []object.Object // what was asked for first, and what leaves give
 	for i := range e.Parts {
-		p, path := &e.Parts[i], c.tree.Path(e.Parts[i].Queue)
+		p := &e.Parts[i]
 		if !resources.IsZero(p.Amount) {
-			parts = append(parts, object.Of("queue", path, "amount", amounts(p.Amount)))
+			parts = append(parts, object.Of("queue", p.Queue, "amount", amounts(p.Amount)))
 		}
 		if p.asked() {
-			leaves = append(leaves, object.Of("queue", path, "asked", amounts(p.Asked), "freed", amounts(p.Freed), "victims", p.Victims))
+			leaves = append(leaves, object.Of("queue", p.Queue, "asked", amounts(p.Asked), "freed", amounts(p.Freed), "victims", p.Victims))
 		}
 	}
 	for _, o := range e.Obstacles {
 		name := s.Name(o.Type)
-		stops = append(stops, object.Of("type", name, "rule", o.Rule, "amount", resources.FormatQuantity(name, o.Amount), "queue", c.tree.Path(o.Queue)))
+		stops = append(stops, object.Of("type", name, "rule", o.Rule, "amount", resources.FormatQuantity(name, o.Amount), "queue", o.Queue))
 	}
-	for _, j := range d.Plan.wholeJobs(c) {
+	for _, j := range d.whole {
 		jobs = append(jobs, object.Of("job", j.Job, "minimum", j.Minimum, "victims", j.Victims))
 	}
 	return object.Of(
-		"summary", d.Summary(c), "result", e.Result, "queue", d.Plan.Path, "max", vectors.Bounds(s, e.Max),
+		"summary", d.summary(), "result", e.Result, "queue", d.Plan.Path, "max", vectors.Bounds(s, e.Max),
 		"usage", amounts(e.Usage), "target", amounts(e.Target), "freed", amounts(e.Freed), "shortfall", amounts(e.Shortfall),
 		"parts?", parts, "leaves?", leaves, "victims", reportVictims(s, d.Plan.Victims, false), "stops?", stops,
 		"grants?", e.Grants, "jobs?", jobs, "overrun?", d.Plan.Cost.Overrun, "proven", e.Proven, "steps", d.Plan.Steps,

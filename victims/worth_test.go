@@ -49,7 +49,7 @@ func propertyWorth(t *rapid.T) {
 		}
 		require.NoError(t, p.Decide(&after, &ask, m.now))
 		if after.Outcome != victims.Refused {
-			t.Fatalf("%v after %q\n%s%s%v", after.Outcome, m.done, before.Describe(c), help.Describe(c), &k.World)
+			t.Fatalf("%v after %q\n%s%s%v", after.Outcome, m.done, before.String(), help.String(), &k.World)
 		}
 	}
 }

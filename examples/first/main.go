@@ -40,7 +40,7 @@ func main() {
 	if err := planner.Decide(&d, &job, now); err != nil {
 		panic(err)
 	}
-	fmt.Print(d.Describe(cluster))
+	fmt.Print(d)
 	switch d.Outcome {
 	case victims.Refused: // ask again when d.Refusal.Help says
 	case victims.Fits, victims.Waits, victims.Preempts:

@@ -137,12 +137,12 @@ func why(s *scenario.Step, run *scenario.Run) string {
 	line, cause := "", (*victims.Refusal)(nil)
 	switch {
 	case s.Asked != nil:
-		line, cause = s.Asked.Decision.Summary(run.After), &s.Asked.Decision.Refusal
+		line, cause = s.Asked.Decision.Summary(), &s.Asked.Decision.Refusal
 	case s.Placed != nil:
-		line, cause = s.Placed.Decision.Summary(run.After), &s.Placed.Decision.Refusal
+		line, cause = s.Placed.Decision.Summary(), &s.Placed.Decision.Refusal
 	}
-	if cause != nil && cause.ProtectedBy.Named {
-		line += "; a guarantee protects others, " + lent.To(cause).WhoProtects(cause, run.After)
+	if cause != nil && cause.ProtectedBy.Queue != "" {
+		line += "; a guarantee protects others, " + lent.To(cause).WhoProtects(cause, run.After.Schema())
 	}
 	return plain.Line(line)
 }

@@ -39,7 +39,7 @@ func (p page) relaxed(e *victims.Explanation) {
 	}
 	p.printf("  it would have its places\n")
 	for i := range e.Relaxations {
-		p.printf("    %s\n", e.Relaxations[i].Describe(p.run.After))
+		p.printf("    %s\n", e.Relaxations[i].String())
 	}
 }
 
@@ -109,7 +109,7 @@ func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
 		p.jobVictims(s)
 		p.indented("    ", lent.To(d).CostText(p.run.After.Schema()))
 	case victims.Refused:
-		p.indented("  ", d.DescribeRefusal(p.run.After))
+		p.indented("  ", d.DescribeRefusal())
 		p.relaxed(s.Placed.Explanation)
 	}
 }

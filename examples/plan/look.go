@@ -231,7 +231,7 @@ func (a *reply) show(run *scenario.Run) (*drawing, *scenario.Step, error) {
 		step = &run.Steps[a.Step]
 		a.Words = wordsOf(run, step)
 		if step.Asked != nil && step.Asked.Explanation != nil {
-			a.Why = step.Asked.Explanation.Describe(run.After)
+			a.Why = step.Asked.Explanation.String()
 		}
 		if step.Result == nil {
 			d, err := a.quiet(run)

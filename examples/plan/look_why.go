@@ -47,13 +47,14 @@ func (d *drawing) findings(step *scenario.Step) findings {
 func (d *drawing) askFindings(e *victims.Explanation) findings {
 	f := newFindings()
 	for i := range e.Queues {
-		q := e.Queues[i].Queue
-		if f.queues[q] = lent.To(e).Queue(i, d.cluster); f.queues[q] == "" {
+		q := d.rowOf(e.Queues[i].Queue)
+		if f.queues[q] = lent.To(e).Queue(i); f.queues[q] == "" {
 			f.queues[q] = d.roleOf(q, "asking")
 		}
 	}
 	for i := range e.Nodes {
-		f.nodes[e.Nodes[i].Node] = lent.To(e).Node(i, d.cluster)
+		n, _ := d.cluster.LookupNode(e.Nodes[i].Node)
+		f.nodes[n] = lent.To(e).Node(i)
 	}
 	for i := range e.Tasks {
 		f.tasks[e.Tasks[i].Key] = d.taskForAsk(e, i)
@@ -88,9 +89,15 @@ type relaxLook struct {
 func relaxLooks(d *drawing, request int, e *victims.Explanation) (all []relaxLook) {
 	for i := range e.Relaxations {
 		f := &e.Relaxations[i]
-		all = append(all, relaxLook{f.Describe(d.cluster), d.relax(request, f)})
+		all = append(all, relaxLook{f.String(), d.relax(request, f)})
 	}
 	return all
+}
+
+// rowOf returns the row of a queue that a decision names.
+func (d *drawing) rowOf(path string) queue.ID {
+	q, _ := d.cluster.Tree().Lookup(path)
+	return q
 }
 
 // lowest is a priority that offsets of common size leave below that of an ask.
@@ -98,7 +105,7 @@ const lowest = "-2000000000"
 
 // relax returns the change of the document that takes a rule out of the way.
 func (d *drawing) relax(request int, f *victims.Relaxation) *change {
-	queueAt := func(names ...any) []any { return append(d.placeOfQueue(f.Queue), names...) }
+	queueAt := func(names ...any) []any { return append(d.placeOfQueue(d.rowOf(f.Queue)), names...) }
 	if x := rulebook.RelaxationOf(f.Rule); x.Property != "" {
 		return &change{queueAt("properties", x.Property), quoted(x.Free)}
 	}
@@ -110,7 +117,7 @@ func (d *drawing) relax(request int, f *victims.Relaxation) *change {
 	case "not-guaranteed":
 		return d.guaranteeMore(d.asker)
 	case "over-guarantee":
-		return d.guaranteeMore(f.Queue)
+		return d.guaranteeMore(d.rowOf(f.Queue))
 	case "max":
 		return &change{queueAt("resources", "max"), []byte("{}")}
 	case "guarantee":
@@ -151,8 +158,7 @@ func (d *drawing) guaranteeMore(q queue.ID) *change {
 }
 
 // changeNode changes a field of a node.
-func (d *drawing) changeNode(id victims.NodeID, field string, value []byte) *change {
-	name := d.cluster.NodeName(id)
+func (d *drawing) changeNode(name, field string, value []byte) *change {
 	i := slices.IndexFunc(d.run.Document.Nodes, func(n scenario.Node) bool { return n.Name == name })
 	return &change{[]any{"nodes", i, field}, value}
 }

@@ -53,7 +53,7 @@ func (d *drawing) queueForQuota(of *victims.Decision, q queue.ID) string {
 		return "outside the enforced queue: nobody is stopped here"
 	}
 	text := "nothing is asked for"
-	if i := slices.IndexFunc(e.Parts, func(p victims.Part) bool { return p.Queue == q }); i >= 0 {
+	if i := slices.IndexFunc(e.Parts, func(p victims.Part) bool { return p.Queue == tree.Path(q) }); i >= 0 {
 		p := &e.Parts[i]
 		if p.Amount != nil {
 			text = "its part is " + d.amounts(p.Amount)
@@ -63,7 +63,7 @@ func (d *drawing) queueForQuota(of *victims.Decision, q queue.ID) string {
 		}
 	}
 	for i := range e.Obstacles {
-		if s := &e.Obstacles[i]; s.Rule == "guarantee" && s.Queue == q {
+		if s := &e.Obstacles[i]; s.Rule == "guarantee" && s.Queue == tree.Path(q) {
 			text += "; its guarantee keeps more from going"
 		}
 	}

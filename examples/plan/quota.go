@@ -32,7 +32,7 @@ func (p page) enforcement(s *scenario.Step, then scenario.Then) {
 		p.printf("  victims: %s\n", dismissed[then])
 		p.quotaVictims(s)
 	}
-	p.indented("", d.DescribeRefusal(p.run.After))
+	p.indented("", d.DescribeRefusal())
 }
 
 // uses writes what the queue uses, and the max that it is held to.
@@ -84,16 +84,17 @@ func (p page) parts(d *victims.Decision) {
 		return []string{indent + name, p.amounts(amount)}
 	}
 	// The queue itself has the whole target, and if it is a leaf it was asked.
-	if len(list) == 0 || list[0].Queue != top {
+	if len(list) == 0 || list[0].Queue != d.Plan.Path {
 		t.Row(part(top, d.Enforcement.Target)...)
 	}
 	for i := range list {
 		at := &list[i]
 		amount := at.Amount
-		if at.Queue == top {
+		if at.Queue == d.Plan.Path {
 			amount = d.Enforcement.Target
 		}
-		cells := part(at.Queue, amount)
+		q, _ := tree.Lookup(at.Queue)
+		cells := part(q, amount)
 		if at.Asked != nil {
 			cells = append(cells, p.amounts(at.Asked), p.amounts(at.Freed), fmt.Sprint(at.Victims))
 		}

@@ -73,11 +73,11 @@ func (p page) decision(s *scenario.Step, then scenario.Then) {
 		p.victims(s)
 		p.indented("    ", lent.To(d).CostText(p.run.After.Schema()))
 	case victims.Refused:
-		p.indented("  ", d.DescribeRefusal(p.run.After))
+		p.indented("  ", d.DescribeRefusal())
 	}
 	if e := s.Asked.Explanation; e != nil {
 		p.printf("  why\n")
-		p.indented("  ", e.Describe(p.run.After))
+		p.indented("  ", e.String())
 	}
 }
 

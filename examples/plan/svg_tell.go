@@ -47,7 +47,7 @@ func (s *scene) tellAsk(step *scenario.Step) {
 	s.asker, s.places, s.asked = ask.Queue, true, ask.Size
 	s.headline = fmt.Sprintf("request %d: %s asks for %s in %s", step.Request, plain.Name(ask.Key), s.amounts(ask.Size), s.queue(ask.Queue))
 	if d.Outcome == victims.Refused {
-		why := linesOf(d.DescribeRefusal(s.run.After))
+		why := linesOf(d.DescribeRefusal())
 		s.verdict, s.remarks = why[0], why[1:]
 		return
 	}
@@ -103,7 +103,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 			s.remarks, s.lost = linesOf(lent.To(d).CostText(s.cluster.Schema())), lostOf(&d.Plan.Cost)
 		}
 	case victims.Refused:
-		why := linesOf(d.DescribeRefusal(s.run.After))
+		why := linesOf(d.DescribeRefusal())
 		s.comes, s.verdict, s.remarks = nil, why[0], why[1:]
 	}
 }
@@ -121,7 +121,7 @@ func (s *scene) tellQuota(step *scenario.Step) {
 	if len(s.victims) > 0 {
 		s.verdict = fmt.Sprintf("%v: stop %s, then %s", result, s.count(), s.remains(step.Enforced))
 	}
-	s.remarks = linesOf(d.DescribeRefusal(s.run.After))
+	s.remarks = linesOf(d.DescribeRefusal())
 }
 
 // arrive adds a place.

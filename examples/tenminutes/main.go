@@ -50,7 +50,7 @@ func main() {
 	ask := victims.Ask{Key: "train", Queue: research, Size: four, PendingSince: now.Add(-time.Minute)}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
-	fmt.Print(d.Describe(cluster))
+	fmt.Print(d)
 
 	check(cluster.Apply(&d))
 	for _, v := range d.Plan.Victims {
@@ -60,13 +60,13 @@ func main() {
 
 	greedy := victims.Ask{Key: "etl-8", Queue: batch, Size: four, Priority: 1000}
 	check(planner.Decide(&d, &greedy, now))
-	fmt.Print(d.Describe(cluster))
+	fmt.Print(d)
 
 	old, _ := cluster.LookupNode("n1")
 	planner.Filter = func(q *victims.Question) bool { return q.Member.Class == 0 || q.Node == old }
 	ask = victims.Ask{Key: "eval", Queue: research, Size: four, Class: 1}
 	check(planner.Decide(&d, &ask, now))
-	fmt.Println(d.Summary(cluster))
+	fmt.Println(d.Summary())
 
 	etl[5].Job, etl[6].Job = "tune", "tune"
 	must(cluster.SetTask(&etl[5]))
@@ -74,21 +74,21 @@ func main() {
 	check(cluster.SetMinMembers("tune", 2))
 	ask.Class = 0
 	check(planner.Decide(&d, &ask, now))
-	fmt.Println(d.Summary(cluster))
+	fmt.Println(d.Summary())
 
 	job := victims.Ask{Key: "llm", Queue: research, Size: four, Members: []victims.Member{{Key: "llm-0"}, {Key: "llm-1"}}}
 	check(planner.Decide(&d, &job, now))
-	fmt.Println(d.Summary(cluster))
+	fmt.Println(d.Summary())
 
 	check(cluster.SetBudget("etl", victims.Budget{Left: 0, Hard: true}))
 	etl[4].Budgets = []string{"etl"}
 	must(cluster.SetTask(&etl[4]))
 	check(planner.Decide(&d, &ask, now))
-	fmt.Println(d.Summary(cluster))
+	fmt.Println(d.Summary())
 
 	check(cluster.SetCheckpoint("etl-1", now))
 	check(planner.Decide(&d, &ask, now))
-	fmt.Println(d.Summary(cluster))
+	fmt.Println(d.Summary())
 
 	timing := quota.Timing{Cluster: cluster}
 	check(cluster.SetMax(batch, gpus("24")))
@@ -101,12 +101,12 @@ func main() {
 			check(cluster.Apply(&d)) // then stop d.Plan.Victims
 		}
 		check(timing.End(q, now))
-		fmt.Println(d.Summary(cluster))
+		fmt.Println(d.Summary())
 	}
 
 	job.DomainDepth = 1
 	check(planner.Decide(&d, &job, now))
-	fmt.Println(d.Summary(cluster))
+	fmt.Println(d.Summary())
 
 	weights := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch", Policies: queue.Policies{Weight: 1}},
@@ -129,7 +129,7 @@ func main() {
 	check(timing.Load(r))
 	planner = jobs.Planner{Cluster: cluster, Options: planner.Options}
 	check(planner.Decide(&d, &ask, now))
-	fmt.Println(d.Summary(cluster))
+	fmt.Println(d.Summary())
 }
 
 func must[T any](v T, err error) T {

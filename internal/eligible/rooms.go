@@ -102,6 +102,22 @@ func (r *Rooms) Row(q queue.ID) (row int32, ok bool) {
 	return row, row >= 0
 }
 
+// First returns the first queue, and there the first type, of which keeps says that the guarantee keeps somebody.
+func (r *Rooms) First(keeps func(row int32, q queue.ID, t int) bool) (q queue.ID, t int, found bool) {
+	for q := range queue.ID(len(r.rowOf)) {
+		row, ok := r.Row(q)
+		if !ok {
+			continue
+		}
+		for t := range r.Bounds[row].Room.Defined.All() {
+			if keeps(row, q, t) {
+				return q, t, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
 // Of lists the bounds of a leaf, the innermost first, and returns what all of them leave per type;
 // MaxInt64 where none binds.
 func (r *Rooms) Of(leaf queue.ID) (bounds []int32, room resources.Vector) {

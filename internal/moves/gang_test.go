@@ -85,7 +85,7 @@ func propertyJob(t *rapid.T) {
 	require.NoError(t, p.Decide(&d, &job, k.Options.Now))
 	require.Equal(t, version, c.Version())
 	without := stay(t, &p, &job, k.Options.Now)
-	say := fmt.Sprintf("%swithout moves %s%v", d.Describe(c), without.Describe(c), k)
+	say := fmt.Sprintf("%swithout moves %s%v", d.String(), without.String(), k)
 	require.LessOrEqual(t, d.Outcome, without.Outcome, say)
 	jobKinds[fmt.Sprint(d.Outcome, len(d.Plan.Moves) > 0)]++
 	if d.Outcome == victims.Refused {
@@ -186,7 +186,7 @@ func TestDecideJob_LeavingMember(t *testing.T) {
 		members := []world.Member{{Key: "a1", Size: gpu(1)}, {Key: "a2", Size: gpu(8)}, {Key: "a3", Size: gpu(8)}}
 		p := forJobs(c)
 		d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", MinMembers: least, Members: members})
-		require.Equal(t, victims.Preempts, d.Outcome, d.Describe(c))
+		require.Equal(t, victims.Preempts, d.Outcome, d.String())
 		require.Len(t, d.Plan.Moves, least, said(&d))
 	}
 }
@@ -292,7 +292,7 @@ func TestDecide_WhoMoves(t *testing.T) {
 			world.SetEveryMinimum(c, func(job string) int { return len(job) }) // that of "bb" is 2
 			var d victims.Decision
 			require.NoError(t, p.Decide(&d, &ask, world.Epoch))
-			require.Equal(t, test.want, d.Outcome, d.Describe(c))
+			require.Equal(t, test.want, d.Outcome, d.String())
 			require.Equal(t, test.want == victims.Preempts, len(d.Plan.Moves) > 0)
 		})
 	}

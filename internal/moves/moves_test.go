@@ -29,7 +29,7 @@ func TestDecide_Fragments(t *testing.T) {
 	var d victims.Decision
 	version := c.Version()
 	require.NoError(t, p.Decide(&d, &ask, world.Epoch))
-	require.Equal(t, victims.Preempts, d.Outcome, d.Describe(c))
+	require.Equal(t, victims.Preempts, d.Outcome, d.String())
 	require.Len(t, d.Plan.Moves, 1)
 	require.Equal(t, "b1", d.Plan.Moves[0].Key)
 	require.Equal(t, "n1", d.Plan.Places[0].NodeName)
@@ -280,7 +280,7 @@ func (w *town) decide(t *rapid.T) (d victims.Decision) {
 func (w *town) lawful(t *rapid.T, d *victims.Decision) {
 	if d.Outcome != victims.Refused {
 		audit := victims.Auditor{Cluster: w.c, Options: w.planner.Options}
-		require.Empty(t, audit.Audit(nil, d, w.k.Options.Now), d.Describe(w.c))
+		require.Empty(t, audit.Audit(nil, d, w.k.Options.Now), d.String())
 	}
 }
 
@@ -294,7 +294,7 @@ func propertyMoves(t *rapid.T) {
 	if len(want.Moved) > 0 {
 		want.Outcome = oracle.Preempts // who moves has to be told
 	}
-	say := func() string { return d.Describe(c) + fmt.Sprintf("%v, want %+v\n%v", d.Plan.Moves, want, k) }
+	say := func() string { return d.String() + fmt.Sprintf("%v, want %+v\n%v", d.Plan.Moves, want, k) }
 	require.Equal(t, want.Outcome, d.Outcome.String(), say())
 	if want.Outcome == oracle.Preempts {
 		require.Equal(t, want.Cost.Victims, len(d.Plan.Victims), say())
@@ -325,7 +325,7 @@ func propertyHasty(t *rapid.T) {
 	d := hasty(t, &w.planner, &w.ask, w.k.Options.Now)
 	w.lawful(t, &d)
 	without := stay(t, &w.planner, &w.ask, w.k.Options.Now)
-	say := fmt.Sprintf("%swithout moves %sthe best %s%v", d.Describe(w.c), without.Describe(w.c), best.Describe(w.c), w.k)
+	say := fmt.Sprintf("%swithout moves %sthe best %s%v", d.String(), without.String(), best.String(), w.k)
 	require.LessOrEqual(t, d.Outcome, without.Outcome, say)
 	require.LessOrEqual(t, best.Outcome, d.Outcome, say)
 	if d.Outcome == victims.Preempts && best.Outcome == victims.Preempts {

@@ -53,7 +53,7 @@ func decideAsk(t *testing.T, p *jobs.Planner, a world.Ask) (d victims.Decision) 
 	require.Equal(t, version, c.Version())
 	if d.Outcome != victims.Refused {
 		audit := victims.Auditor{Cluster: c, Options: p.Options}
-		require.Empty(t, audit.Audit(nil, &d, world.Epoch), d.Describe(c))
+		require.Empty(t, audit.Audit(nil, &d, world.Epoch), d.String())
 	}
 	return d
 }
@@ -82,7 +82,7 @@ func TestDecide_WorkOfOthersFirst(t *testing.T) {
 			p := planned(c, victims.Options{WithinQueue: queue.Met})
 			world.LetMove(c, 0, func(key string) bool { return key == "other" })
 			d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(test.asks), Priority: 5})
-			require.Empty(t, d.Plan.Moves, d.Describe(c))
+			require.Empty(t, d.Plan.Moves, d.String())
 			require.Len(t, d.Plan.Victims, 1)
 			require.Equal(t, "other", d.Plan.Victims[0].Key)
 			require.True(t, d.Plan.Proof == victims.ProofCost)
@@ -111,7 +111,7 @@ func TestDecide_OwnLeafLast(t *testing.T) {
 				require.NoError(t, err)
 				d = hasty(t, &p, &a, world.Epoch)
 			}
-			require.Equal(t, victims.Preempts, d.Outcome, d.Describe(c))
+			require.Equal(t, victims.Preempts, d.Outcome, d.String())
 			require.Equal(t, "own moves from n1 to n2\n", said(&d))
 			require.Len(t, d.Plan.Victims, 2)
 		}
@@ -132,7 +132,7 @@ func TestDecide_KeyInUse(t *testing.T) {
 		world.LetMove(c, 0, nil)
 		p := planner(c)
 		d := decideAsk(t, &p, world.Ask{Key: test.ask, Queue: "root.a", Size: gpu(4)})
-		require.Len(t, d.Plan.Moves, 1, d.Describe(c))
+		require.Len(t, d.Plan.Moves, 1, d.String())
 		require.Equal(t, test.want, d.Plan.Moves[0].Grant)
 		require.NoError(t, c.Apply(&d))
 	}
@@ -141,7 +141,7 @@ func TestDecide_KeyInUse(t *testing.T) {
 	world.LetMove(c, 0, nil)
 	p := planner(c)
 	d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(6)})
-	require.Len(t, d.Plan.Moves, 2, d.Describe(c))
+	require.Len(t, d.Plan.Moves, 2, d.String())
 	require.Equal(t, "b1++", d.Plan.Moves[0].Grant)
 	require.Equal(t, "b1+++", d.Plan.Moves[1].Grant)
 	require.NoError(t, c.Apply(&d))
@@ -300,9 +300,9 @@ func TestDescribe(t *testing.T) {
   slow on n1 (root.b, gpu=4, priority 0) for room on the node
   cost: 1 victim, 1 move
   no legal plan costs less
-`, d.Describe(c))
-	require.Equal(t, `ask (root.a, gpu=8) runs on n1 once these have stopped or moved: slow, mover to n2`, d.Summary(c))
-	text, err := json.Marshal(d.Report(c))
+`, d.String())
+	require.Equal(t, `ask (root.a, gpu=8) runs on n1 once these have stopped or moved: slow, mover to n2`, d.Summary())
+	text, err := json.Marshal(d)
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"moves":[{"key":"mover","from":"n1","to":"n2","grant":"mover+"}],"cost":"1 victim, 1 move"`)
 	audit := victims.Auditor{Cluster: c, Options: p.Options}
@@ -311,6 +311,6 @@ func TestDescribe(t *testing.T) {
 	job := victims.Ask{Key: "job", Queue: d.Plan.Ask.Queue, Members: []victims.Member{{Key: "m", Size: []int64{8}}}}
 	require.NoError(t, c.SetGuaranteed(mustLookup(t, c, "root.b"), resources.Limit{}))
 	require.NoError(t, p.Decide(&d, &job, world.Epoch))
-	require.Equal(t, `job job (root.a, priority 0) runs once these have stopped or moved: slow, mover to n2`, d.Summary(c))
-	require.Contains(t, d.Describe(c), "  member m (gpu=8) on n1\n  mover moves from n1 to n2 (root.b, gpu=4)\n  victim slow on n1")
+	require.Equal(t, `job job (root.a, priority 0) runs once these have stopped or moved: slow, mover to n2`, d.Summary())
+	require.Contains(t, d.String(), "  member m (gpu=8) on n1\n  mover moves from n1 to n2 (root.b, gpu=4)\n  victim slow on n1")
 }

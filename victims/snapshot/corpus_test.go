@@ -50,13 +50,13 @@ func TestTake_Corpus(t *testing.T) {
 			want := ""
 			switch {
 			case s.Asked != nil:
-				want = s.Asked.Decision.Describe(done.After)
+				want = s.Asked.Decision.String()
 				moving += len(s.Asked.Decision.Plan.Moves)
 			case s.Placed != nil:
-				want = s.Placed.Decision.Describe(done.After)
+				want = s.Placed.Decision.String()
 				moving += len(s.Placed.Decision.Plan.Moves)
 			case s.Enforced != nil:
-				want = s.Enforced.Decision.Describe(done.After)
+				want = s.Enforced.Decision.String()
 			}
 			require.NotEmpty(t, answers)
 			require.Equal(t, want, answers[0], "%s: request %d", file, s.Request)
@@ -88,5 +88,5 @@ func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 
 // answer returns what was decided at a step.
 func answer(r *snapshot.Run, i int) string {
-	return r.Steps[i].Describe(r.Before)
+	return r.Steps[i].String()
 }

@@ -55,7 +55,7 @@ func Example_bugReport() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(run.Steps[0].Describe(run.Before))
+	fmt.Print(run.Steps[0].String())
 
 	// Output:
 	// serve (root.prod, gpu=1) is refused (nothing-in-reach): no queue that it could take from is in reach

@@ -94,7 +94,7 @@ func TestTake_Job_SameAnswer(t *testing.T) {
 			}
 		}
 		require.Len(t, run.Steps, 1)
-		require.Equal(t, d.Describe(s.JobPlanner.Cluster), answer(run, 0), "%v\n%s", k, shot.Text)
+		require.Equal(t, d.String(), answer(run, 0), "%v\n%s", k, shot.Text)
 	})
 	if all < 100 {
 		return // with -short there are too few to say anything of all
@@ -125,6 +125,6 @@ func TestTake_Quota_SameAnswer(t *testing.T) {
 		require.Empty(t, shot.Unsaid)
 		var d victims.Decision
 		require.NoError(t, e.Enforce(&d, q, world.Epoch))
-		require.Equal(t, d.Describe(c), answer(run, 0), "%v\n%s", k, shot.Text)
+		require.Equal(t, d.String(), answer(run, 0), "%v\n%s", k, shot.Text)
 	})
 }

@@ -91,7 +91,7 @@ func TestTake_Moves_SameAnswer(t *testing.T) {
 		if len(d.Plan.Moves) > 0 && len(d.Plan.Victims) > 0 {
 			beside++
 		}
-		require.Equal(t, d.Describe(s.Planner.Cluster), answer(run, 0), string(shot.Text))
+		require.Equal(t, d.String(), answer(run, 0), string(shot.Text))
 	})
 	t.Logf("%d said, %d moves, %d plans with moves and victims", said, moved, beside)
 }

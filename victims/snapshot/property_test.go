@@ -31,7 +31,7 @@ func sceneOf(t require.TestingT, k *world.Case) *snapshot.Scene {
 func decide(t require.TestingT, s *snapshot.Scene) string {
 	var d victims.Decision
 	require.NoError(t, s.Planner.Decide(&d, &s.Asks[0], s.Now))
-	return d.Describe(s.Planner.Cluster)
+	return d.String()
 }
 
 // taken is what Take returns.
@@ -70,7 +70,7 @@ func TestTake_SameAnswer(t *testing.T) {
 		if d.Outcome == victims.Preempts {
 			plans++
 		}
-		require.Equal(t, decide(t, s), d.Describe(run.Before), string(shot.Text))
+		require.Equal(t, decide(t, s), d.String(), string(shot.Text))
 	})
 	if all < 100 {
 		return // with -short there are too few to say anything of all

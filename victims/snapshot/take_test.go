@@ -186,7 +186,7 @@ func TestTake_Closed(t *testing.T) {
 	require.NoError(t, c.SetMax(queue.Root, resources.Limit{Value: resources.Vector{4000}, Defined: 1}))
 	_, got := run(t, s)
 	require.Equal(t, victims.Preempts, got.Steps[0].Outcome)
-	require.Equal(t, decide(t, s), got.Steps[0].Describe(got.Before))
+	require.Equal(t, decide(t, s), got.Steps[0].String())
 }
 
 // TestTake_Exempt: exemptions are written as tolerations, and end when they do.
@@ -208,7 +208,7 @@ func TestTake_Exempt(t *testing.T) {
 	shot, got := run(t, s)
 	require.Empty(t, shot.Unsaid)
 	require.Equal(t, now.Add(9*time.Minute), got.Steps[0].Refusal.RetryAt)
-	require.Equal(t, decide(t, s), got.Steps[0].Describe(got.Before))
+	require.Equal(t, decide(t, s), got.Steps[0].String())
 
 	s.Asks[0].Priority = math.MaxInt32 // whom no toleration holds off
 	shot, _ = run(t, s)

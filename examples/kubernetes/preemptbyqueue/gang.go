@@ -62,9 +62,9 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 		c.auditGang(now)
 	}
 	d := &c.jobDecision
-	line := d.Summary(c.cluster)
+	line := d.Summary()
 	if l := log(ctx).V(2); l.Enabled() {
-		l.Info("Decided", "podGroup", g.job.Key, "outcome", d.Outcome, "decision", d.Describe(c.cluster))
+		l.Info("Decided", "podGroup", g.job.Key, "outcome", d.Outcome, "decision", d.String())
 	}
 	c.countDecision(d.Outcome, d.Refusal.Reason, g.job.Queue)
 	if d.Outcome != victims.Refused {

@@ -100,7 +100,7 @@ func explain(c *core, ask *victims.Ask, now time.Time) ([]byte, error) {
 	if err := c.planner.Explain(&e, ask, now); err != nil {
 		return nil, err
 	}
-	return []byte(e.Describe(c.cluster)), nil
+	return []byte(e.String()), nil
 }
 
 // explainJSON returns the explanation of a decision for machines.
@@ -109,7 +109,7 @@ func explainJSON(c *core, ask *victims.Ask, now time.Time) ([]byte, error) {
 	if err := c.planner.Explain(&e, ask, now); err != nil {
 		return nil, err
 	}
-	return indented(json.Marshal(e.Report(c.cluster)))
+	return indented(json.Marshal(e))
 }
 
 // indented returns JSON for people.

@@ -134,9 +134,9 @@ func (c *core) waitsFor(key string) []string {
 func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fwk.PostFilterResult, *fwk.Status) {
 	c := pl.core
 	d := &c.decision
-	line := d.Summary(c.cluster)
+	line := d.Summary()
 	if l := log(ctx).V(2); l.Enabled() {
-		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "moves", len(d.Plan.Moves), "decision", d.Describe(c.cluster))
+		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "moves", len(d.Plan.Moves), "decision", d.String())
 	}
 	c.countDecision(d.Outcome, d.Refusal.Reason, c.queueOf(pod))
 	if d.Outcome == victims.Refused {

@@ -157,7 +157,7 @@ func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
 		}
 		return nil
 	}
-	c.log.Info("Max enforced", "queue", d.Plan.Path, "result", d.Enforcement.Result, "dryRun", c.args.DryRun, "outcome", d.Summary(fresh.cluster))
+	c.log.Info("Max enforced", "queue", d.Plan.Path, "result", d.Enforcement.Result, "dryRun", c.args.DryRun, "outcome", d.Summary())
 	if c.args.DryRun || d.Outcome != victims.Preempts {
 		return nil
 	}

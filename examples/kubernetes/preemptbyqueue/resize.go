@@ -52,7 +52,7 @@ func (pl *Plugin) grow(y *cycle, ask *victims.Ask) (*fwk.PostFilterResult, *fwk.
 		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
 	}
 	d := &c.decision
-	line := "resize: " + d.Summary(c.cluster)
+	line := "resize: " + d.Summary()
 	c.countDecision(d.Outcome, d.Refusal.Reason, ask.Queue)
 	if d.Outcome != victims.Refused {
 		countPlan(d.Outcome, d.Plan.Proof, d.Plan.Victims)

@@ -195,7 +195,7 @@ func TestOrphans(t *testing.T) {
 	for _, name := range []string{"helped", "other"} {
 		var d victims.Decision
 		if name == "helped" {
-			lent.To(&d).HelpLess(leaf)
+			lent.To(&d).HelpLess("root.b")
 		}
 		pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID(name)}}
 		c.refused.Store(pod.UID, waiting{pod: pod, help: d.Refusal.Help})

@@ -375,12 +375,12 @@ func (w *workload) tell() (line string) {
 			continue
 		}
 		if l := log(w.own.ctx).V(2); l.Enabled() {
-			l.Info("Decided together", "pod", klog.KObj(w.own.pod), "outcome", d.Outcome, "decision", d.Describe(c.cluster))
+			l.Info("Decided together", "pod", klog.KObj(w.own.pod), "outcome", d.Outcome, "decision", d.String())
 		}
 		countPlan(d.Outcome, d.Plan.Proof, d.Plan.Victims)
 		for _, at := range d.Plan.Places {
 			if at.Key == own {
-				line = fmt.Sprintf("with %d more of the workload: %s", w.served-1, d.Summary(c.cluster))
+				line = fmt.Sprintf("with %d more of the workload: %s", w.served-1, d.Summary())
 				c.countDecision(d.Outcome, "", d.Plan.Ask.Queue)
 			}
 		}

@@ -102,7 +102,7 @@ func (s *engineStats) failed(err error) {
 
 func (s *engineStats) decided(m *mirror, d *pv.Decision) {
 	if engineTrace {
-		fmt.Fprintln(os.Stderr, "preempt: "+d.Describe(m.cluster))
+		fmt.Fprintln(os.Stderr, "preempt: "+d.String())
 	}
 	if d.Outcome == pv.Refused {
 		s.count("refused: " + d.Refusal.Reason)
@@ -115,7 +115,7 @@ func (s *engineStats) decided(m *mirror, d *pv.Decision) {
 
 func (s *engineStats) enforced(m *mirror, d *pv.Decision) {
 	if engineTrace {
-		fmt.Fprintln(os.Stderr, "preempt: "+d.Describe(m.cluster))
+		fmt.Fprintln(os.Stderr, "preempt: "+d.String())
 	}
 	s.QuotaVictims.Add(int64(len(d.Plan.Victims)))
 	s.count("quota: " + d.Enforcement.Result)

@@ -199,16 +199,10 @@ func (r *runner) cause(root *victims.Cause) *Cause {
 	if root.Kind == "" {
 		return nil
 	}
-	x := &Cause{Kind: root.Kind}
+	x := &Cause{Kind: root.Kind, Node: root.Node, Queue: root.Queue}
 	if schema := r.cluster.Schema(); root.Kind != "no-node" {
 		x.Type = schema.Name(root.Type)
 		x.Most = resources.FormatQuantity(x.Type, root.Most)
-	}
-	switch root.Kind {
-	case "too-large":
-		x.Node = r.cluster.NodeName(root.Node)
-	case "above-max":
-		x.Queue = r.cluster.Tree().Path(root.Queue)
 	}
 	return x
 }
@@ -216,11 +210,11 @@ func (r *runner) cause(root *victims.Cause) *Cause {
 // protectedBy returns who protects from what was refused, or nil.
 func (r *runner) protectedBy(c *victims.Refusal) *ProtectedBy {
 	p := &c.ProtectedBy
-	if !p.Named {
+	if p.Queue == "" {
 		return nil
 	}
 	return &ProtectedBy{
-		Queue: r.cluster.Tree().Path(p.Queue), Type: r.cluster.Schema().Name(p.Type), Job: p.Job, Minimum: r.cluster.MinMembers(p.Job),
+		Queue: p.Queue, Type: r.cluster.Schema().Name(p.Type), Job: p.Job, Minimum: r.cluster.MinMembers(p.Job),
 	}
 }
 

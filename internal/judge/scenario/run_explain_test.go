@@ -82,7 +82,7 @@ func TestRunExplained_Law4(t *testing.T) {
 			case d.Refusal.Reason == "over-guarantee":
 				refused++
 				require.NotEqual(t, -1, met, file)
-				require.Equal(t, d.Refusal.Queue, p.Law4[met].Queue, file)
+				require.Equal(t, d.Refusal.Queue, tree.Path(p.Law4[met].Queue), file)
 				require.Equal(t, d.Refusal.Type, p.Law4[met].Type, file)
 			case d.Refusal.Reason == "not-guaranteed":
 				require.Empty(t, p.Law4, file)

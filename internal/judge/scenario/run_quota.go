@@ -191,11 +191,10 @@ func (r *runner) quotaResult(i int, enforced *Enforced) Result {
 	if resources.IsZero(e.Target) {
 		return result
 	}
-	tree := r.cluster.Tree()
 	result.Target = map[string]Amounts{p.Path: r.amounts(e.Target)}
 	for _, p := range e.Parts {
 		if !resources.IsZero(p.Amount) {
-			result.Target[tree.Path(p.Queue)] = r.amounts(p.Amount)
+			result.Target[p.Queue] = r.amounts(p.Amount)
 		}
 	}
 	if !resources.IsZero(e.Shortfall) {

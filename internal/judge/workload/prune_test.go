@@ -33,7 +33,7 @@ func bothWays(p *jobs.Planner, ask *victims.Ask) (pruned, exhaustive Subject) {
 func differ(pruned, exhaustive *Subject) string {
 	must(errors.Join(exhaustive.Decision.Count(), pruned.Decision.Count()))
 	return cmp.Diff(&exhaustive.Decision, &pruned.Decision, cmpopts.IgnoreUnexported(victims.Decision{}, victims.Help{}), cmpopts.EquateComparable(victims.Version{}),
-		cmpopts.IgnoreFields(victims.Plan{}, "Steps"), cmp.AllowUnexported(victims.Refusal{}),
+		cmpopts.IgnoreFields(victims.Plan{}, "Steps"), cmp.AllowUnexported(victims.Refusal{}, victims.Protector{}),
 		cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resources.Wide) bool { return a.Compare(b) == 0 }))
 }
 

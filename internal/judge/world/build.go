@@ -233,9 +233,9 @@ func AmountsOf(c *victims.Cluster, v resources.Vector) Amounts {
 func CauseOf(c *victims.Cluster, r *victims.Cause) string {
 	switch r.Kind {
 	case "too-large":
-		return fmt.Sprintf("%s %s %s %d", r.Kind, c.NodeName(r.Node), c.Schema().Name(r.Type), r.Most)
+		return fmt.Sprintf("%s %s %s %d", r.Kind, r.Node, c.Schema().Name(r.Type), r.Most)
 	case "above-max":
-		return fmt.Sprintf("%s %s %s %d", r.Kind, c.Tree().Path(r.Queue), c.Schema().Name(r.Type), r.Most)
+		return fmt.Sprintf("%s %s %s %d", r.Kind, r.Queue, c.Schema().Name(r.Type), r.Most)
 	}
 	return r.Kind
 }
