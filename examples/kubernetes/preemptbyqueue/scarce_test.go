@@ -185,7 +185,7 @@ func TestOrphans(t *testing.T) {
 	require.True(t, c.granted.has(key(w.ask)))
 	// Of the pods that were refused that is tried again which less of this queue helps.
 	task, _ := c.cluster.Lookup(key(w.ask))
-	leaf := c.cluster.TaskView(task).Queue
+	leaf := c.cluster.Tree().Path(c.cluster.TaskView(task).Queue)
 	woken := make(chan string, 4)
 	c.activate = func(pods map[string]*v1.Pod) {
 		for name := range pods {
@@ -195,7 +195,7 @@ func TestOrphans(t *testing.T) {
 	for _, name := range []string{"helped", "other"} {
 		var d victims.Decision
 		if name == "helped" {
-			lent.To(&d).HelpLess("root.b")
+			lent.To(&d).HelpLess(leaf)
 		}
 		pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID(name)}}
 		c.refused.Store(pod.UID, waiting{pod: pod, help: d.Refusal.Help})
