@@ -326,7 +326,7 @@ func (g *gangs) reset(d *decision) {
 		g.glances = append(g.glances, make([]jobGlance, n-len(g.glances))...)
 	}
 	g.epoch++
-	g.rows = g.rows[:0]
+	g.rows, d.problem.wholes = g.rows[:0], d.problem.wholes[:0]
 	d.problem.limits.reset(d.laws)
 }
 

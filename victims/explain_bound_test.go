@@ -58,6 +58,18 @@ func TestExplain_ByBound(t *testing.T) {
 	}
 }
 
+// What bounds have found out of gangs serves the search for headroom after them.
+func TestExplain_BoundsOfGangs(t *testing.T) {
+	for seed := range uint64(4) {
+		h := workload.Hard{Nodes: 100, Tasks: 30, Levels: 2, Gangs: 3, Seed: seed}
+		s := h.Subject(h.Build(), 3)
+		var e victims.Explanation
+		require.NoError(t, s.Planner.Explain(&e, &s.Ask, workload.Now), "%v", h)
+		require.Equal(t, victims.Preempts, e.Decision.Outcome, "%v", h)
+		require.Regexp(t, `: at least .*\d victims?`, e.String(), "%v", h)
+	}
+}
+
 // If its memory is reused, an explanation allocates nothing for a node more.
 func TestExplain_Warm(t *testing.T) {
 	var allocated []float64

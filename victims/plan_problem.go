@@ -152,7 +152,6 @@ func (d *decision) pose() {
 	if d.p.Blockers != nil {
 		x.dims = append(x.dims, 1)
 	}
-	x.wholes = x.wholes[:0]
 	d.sums.reset(d.c)
 	d.pool.reset(d)
 	s.Host, s.Keys, s.Order, s.Best, s.Meter = d, d, &d.order.Order, &d.best.Best, &d.trial.meter
