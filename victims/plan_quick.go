@@ -103,7 +103,7 @@ func (d *decision) beaten(n NodeID, sums digestRow) bool {
 		}
 		// What is equal leaves it to the next rung.
 		if least != r.most {
-			return least > r.most || r.what >= rulebook.LevelWork && plain && all && d.lanesTell(n, count)
+			return least > r.most || r.what >= rulebook.LevelWork && plain && d.lanesTell(n, sums, count)
 		}
 	}
 	return d.search.Lesser || !d.c.comesBefore(n, d.best.node())
@@ -192,18 +192,18 @@ func (d *decision) fewest(n NodeID, sums digestRow, from int64) (count int64) {
 }
 
 // lanesTell reports whether a node has no plan that is cheaper than the best, if sums tell that
-// none has lesser levels. A plan of the same levels is so many plain victims of the least priority,
-// whose lanes are the first. They lose at least as much work as those that lose the least. Of a
+// none has lesser levels. A plan of the same levels is so many plain victims of the least priority
+// that laws let go. They lose at least as much work as those that lose the least. Of a
 // single victim, as for asks that are about as large as tasks, that is all that there is to know.
-func (d *decision) lanesTell(n NodeID, count int64) bool {
+func (d *decision) lanesTell(n NodeID, sums digestRow, count int64) bool {
 	if count > numLatest {
 		return false
 	}
-	digest, priority := &d.c.digest.nodes[n], d.c.digest.gauges[n].minPriority
+	digest, priority := &d.c.digest.nodes[n], sums.of.gauges[sums.row].minPriority
 	short, floor := d.scratch.short, d.scratch.floor
 	d.nodeNeed(short, n)
 	// None may be smaller than what the largest others leave open.
-	for t, largest := range d.c.row(d.c.digest.largest, n) {
+	for t, largest := range d.c.row(sums.of.largest, sums.row) {
 		floor[t] = max(short[t]-sat.Mul(count-1, largest), 0)
 	}
 	alone := count == 1 && !d.needs.open()
@@ -211,8 +211,11 @@ func (d *decision) lanesTell(n NodeID, count int64) bool {
 	works := memory[:0]
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
-		if l.flags != 0 || l.priority != priority {
+		if l.flags != 0 || l.priority > priority {
 			break
+		}
+		if l.priority < priority {
+			continue // laws keep all of it
 		}
 		d.trial.pay(int64(6 + len(d.types)))
 		size := digest.size(i, d.c.types)
