@@ -420,7 +420,10 @@ func (x *solver) listWorks() {
 	}
 	x.s.Meter.Pay(int64(8 * len(x.works)))
 	slices.SortFunc(x.works, func(a, b workOf) int {
-		return cmp.Or(a.work.Compare(b.work), cmp.Compare(a.row, b.row), cmp.Compare(a.unit, b.unit))
+		if c := a.work.Compare(b.work); c != 0 {
+			return c // mostly
+		}
+		return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.unit, b.unit))
 	})
 }
 

@@ -383,8 +383,9 @@ func InsertWork(works []resources.Wide, most int64, work resources.Wide) ([]reso
 	default:
 		last--
 	}
-	at, _ := slices.BinarySearchFunc(works[:last], work, resources.Wide.Compare)
-	copy(works[at+1:], works[at:last])
-	works[at] = work
+	for ; last > 0 && work.Compare(works[last-1]) < 0; last-- {
+		works[last] = works[last-1]
+	}
+	works[last] = work
 	return works, true
 }
