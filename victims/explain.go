@@ -3,8 +3,6 @@
 package victims
 
 import (
-	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -180,39 +178,47 @@ func (d *decision) sortByKey(list []keyedTask) {
 		}
 	}
 	for i := range list {
-		var start [8]byte
-		copy(start[:], d.c.tasks[list[i].id].key[alike:])
-		list[i].start = binary.BigEndian.Uint64(start[:])
+		rest := d.c.tasks[list[i].id].key[alike:]
+		for k := range 8 {
+			if list[i].start <<= 8; k < len(rest) {
+				list[i].start |= uint64(rest[k])
+			}
+		}
 	}
 	d.scratch.unkeyed = resized(d.scratch.unkeyed, len(list))
 	sortByStart(list, d.scratch.unkeyed)
-	// Mostly that was all: a sort of what is sorted is one look at each.
-	slices.SortFunc(list, func(a, b keyedTask) int {
-		if a.start != b.start {
-			return cmp.Compare(a.start, b.start)
+	// Mostly that was all.
+	for from, to := 0, 0; from < len(list); from = to {
+		for to = from + 1; to < len(list) && list[to].start == list[from].start; {
+			to++
 		}
-		return strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key)
-	})
+		if to-from > 1 {
+			slices.SortFunc(list[from:to], func(a, b keyedTask) int {
+				return strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key)
+			})
+		}
+	}
 }
 
-// sortByStart sorts tasks by start, byte after byte, the last one first: those of equal bytes stay in the
-// order that they have.
+// sortByStart sorts tasks by start, eleven bits after eleven bits, the last ones first: those of equal bits stay
+// in the order that they have.
 func sortByStart(list, spare []keyedTask) {
-	for shift := 0; shift < 64; shift += 8 {
-		var next [1 << 8]int // by value of the byte: how many, then where the next one goes
+	const bits = 11
+	for shift := 0; shift < 64; shift += bits {
+		var next [1 << bits]int32 // by value of the bits: how many, then where the next one goes
 		for i := range list {
-			next[byte(list[i].start>>shift)]++
+			next[list[i].start>>shift%(1<<bits)]++
 		}
-		at := 0
+		at := int32(0)
 		for v, n := range next {
 			next[v], at = at, at+n
 		}
 		for i := range list {
-			to := &next[byte(list[i].start>>shift)]
+			to := &next[list[i].start>>shift%(1<<bits)]
 			spare[*to] = list[i]
 			*to++
 		}
-		list, spare = spare, list // after eight bytes list is the first again
+		list, spare = spare, list // after six times list is the first again
 	}
 }
 

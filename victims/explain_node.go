@@ -131,7 +131,7 @@ func (d *decision) boundNodes(e *Explanation) {
 		if !ok || d.best.losesTo(&bound.Levels) {
 			continue
 		}
-		if bound.Levels == d.best.Total.Levels {
+		if bound.Levels == d.best.Total.Levels && bound.Work.Compare(d.best.Total.Work) <= 0 {
 			if _, ok := d.search.Bound(int32(f.row)); ok {
 				continue
 			}
@@ -139,12 +139,13 @@ func (d *decision) boundNodes(e *Explanation) {
 		f.byBound, f.Verdict = true, verdictCostlier
 		f.Cost = Cost(rulebook.CostOf(&bound))
 		f.Cost.NodePenalty, f.Cost.Node = d.c.rankOf(f.row), d.c.place(f.row)
+		if len(near) == nearest && slices.Compare(near[nearest-1].levels[:], bound.Levels[:]) <= 0 {
+			continue // mostly
+		}
 		at, _ := slices.BinarySearchFunc(near, bound.Levels, func(x nearNode, levels cost.Levels) int {
 			return cmp.Or(slices.Compare(x.levels[:], levels[:]), -1) // those before it stay before it
 		})
-		if at < nearest {
-			near = slices.Insert(near[:min(len(near), nearest-1)], at, nearNode{i, bound.Levels})
-		}
+		near = slices.Insert(near[:min(len(near), nearest-1)], at, nearNode{i, bound.Levels})
 	}
 	// What is near is worth a search, for that is what a person looks at.
 	for _, x := range near {
