@@ -117,8 +117,8 @@
 //
 // Least running times: [queue.Policies].MinRuntime, Exempt, or package toleration.
 //
-// Preemption inside one queue: [queue.WithinQueue]. One leaf, no guarantees and strict priority
-// are what Kubernetes has.
+// Preemption inside one queue: [queue.WithinQueue]. What Kubernetes has:
+// [victims.Kubernetes].
 //
 // Pools of nodes: a filter if asks choose between them, a resource type each if queues
 // are guaranteed amounts of them, a cluster each if they share nothing.

@@ -33,10 +33,8 @@ func podAsk(key string, cpu int64, priority int32) victims.Ask {
 	return victims.Ask{Key: key, Application: key, Queue: 1, Size: resources.Vector{cpu}, Priority: priority}
 }
 
-// Preemption as Kubernetes has it: no guarantees, one queue, lower priority
-// goes. A pod disruption budget is a soft budget, and preemptionPolicy: Never
-// is MayNotPreempt.
-func ExampleOptions_kubernetes() {
+// One queue without guarantees. A pod disruption budget is a soft budget, and preemptionPolicy: Never is MayNotPreempt.
+func ExampleKubernetes() {
 	cluster := plainCluster("n1", "n2")
 	check(cluster.SetBudget("zk", victims.Budget{Left: 0}))
 	for _, t := range []victims.Task{
@@ -47,7 +45,7 @@ func ExampleOptions_kubernetes() {
 		t.Queue = 1
 		addExample(cluster, &t)
 	}
-	planner := jobs.Planner{Cluster: cluster, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true}}
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Kubernetes()}
 	var d victims.Decision
 	decide := func(ask victims.Ask) {
 		check(planner.Decide(&d, &ask, exampleNow))
@@ -88,11 +86,11 @@ func tolerant(classes ...toleration.PriorityClass) *jobs.Planner {
 		})
 		check(err)
 	}
-	return &jobs.Planner{
-		Cluster: cluster, Options: victims.Options{WithinQueue: queue.Met, StrictPriority: true, Exempt: func(e *victims.Question) (time.Time, bool) {
-			return policies[cluster.Key(e.Task)].Until(cluster.Scheduled(e.Task), e.Ask.Priority)
-		}},
+	planner := jobs.Planner{Cluster: cluster, Options: victims.Kubernetes()}
+	planner.Exempt = func(e *victims.Question) (time.Time, bool) {
+		return policies[cluster.Key(e.Task)].Until(cluster.Scheduled(e.Task), e.Ask.Priority)
 	}
+	return &planner
 }
 
 // answers prints what asks of two classes are told at some ages of the pods.

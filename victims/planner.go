@@ -107,6 +107,16 @@ type Options struct {
 	exhaustive, hasty bool
 }
 
+// Kubernetes returns the options of plain Kubernetes, for pods of one leaf without bounds, each an application: lower
+// priority gives way, on the node of the pod, in the order of kube-scheduler: soft budgets, the highest priority, how
+// many, the sum of priorities.
+func Kubernetes() Options {
+	return Options{
+		WithinQueue: queue.Met, StrictPriority: true, VictimsOnNode: true,
+		Levels: []string{"overrun", "priority", "victims", "sum-priorities", "work"},
+	}
+}
+
 // counting returns the types of Scarce, or all.
 func (o *Options) counting() resources.Mask {
 	if o.Scarce == nil {
