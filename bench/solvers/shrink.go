@@ -189,8 +189,7 @@ func (p *program) write(d *draws.Job, s *shown) error {
 	note := fmt.Sprintf("proof %s, levels %v; proposed: %v", s.proof, s.ours, best.Cost.Levels)
 	text, unsaid, err := snapshot.Take(&snapshot.Scene{
 		Name: "case", Note: note, Now: workload.Now,
-		Planner:    &jobs.Planner{Cluster: d.Planner.Cluster, Options: d.Planner.Options},
-		JobPlanner: &d.Planner, Jobs: []victims.Ask{d.Job},
+		Planner: &d.Planner, Asks: []victims.Ask{d.Job},
 	})
 	if err != nil {
 		return err

@@ -74,12 +74,12 @@ func TestTake_Corpus(t *testing.T) {
 
 // momentOf returns the scene of a moment.
 func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
-	s := &snapshot.Scene{Name: doc.Name, Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Quotas: m.Quotas, Enforcer: m.Enforcer}
+	s := &snapshot.Scene{Name: doc.Name, Planner: m.Planner, Now: m.Now, Quotas: m.Quotas, Enforcer: m.Enforcer}
 	switch {
 	case m.Ask != nil:
 		s.Asks = []victims.Ask{*m.Ask}
 	case m.Job != nil:
-		s.Jobs = []victims.Ask{*m.Job}
+		s.Planner, s.Asks = m.JobPlanner, []victims.Ask{*m.Job}
 	default:
 		s.Enforce = []queue.ID{m.Queue}
 	}

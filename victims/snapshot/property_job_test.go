@@ -66,7 +66,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 		job.Members = append(job.Members, victims.Member{Key: m.Key, Size: world.VectorOf(c, m.Size), Class: class})
 	}
 	return &snapshot.Scene{
-		Planner: &jobs.Planner{Cluster: c}, Now: k.Options.Now, JobPlanner: p, Jobs: []victims.Ask{job}, Quotas: quotas,
+		Planner: p, Now: k.Options.Now, Asks: []victims.Ask{job}, Quotas: quotas,
 	}
 }
 
@@ -86,7 +86,7 @@ func TestTake_Job_SameAnswer(t *testing.T) {
 		}
 		said++
 		var d victims.Decision
-		require.NoError(t, s.JobPlanner.Decide(&d, &s.Jobs[0], s.Now))
+		require.NoError(t, s.Planner.Decide(&d, &s.Asks[0], s.Now))
 		if d.Outcome == victims.Preempts {
 			plans++
 			if !k.ByPriority {

@@ -25,11 +25,7 @@ type Scene struct {
 	Planner *jobs.Planner
 	Now     time.Time
 	Asks    []victims.Ask // each is decided on the cluster as it is
-
-	// JobPlanner, of the same cluster, must be there if there are Jobs. It may be Planner.
-	JobPlanner *jobs.Planner
-	Jobs       []victims.Ask // each is decided like an ask
-	// Quotas are those that its Admit goes by, by queue.
+	// Quotas are those that Admit goes by, by queue.
 	Quotas map[string]*koordinator.ElasticQuota
 
 	// Enforcer, of the same cluster, must be there if there is something to Enforce.
@@ -44,14 +40,11 @@ type Scene struct {
 // Each line begins with a word for what it is about.
 //
 // Errors are names that JSON cannot hold (not valid UTF-8), and asks or instants that no document can have. It panics
-// without a planner or cluster, or if clusters differ. Per ask and job it calls Filter and Blockers for each node, and
+// without a planner or cluster, or if clusters differ. Per ask it calls Filter and Blockers for each node, and
 // Exempt for each task; for those who may move Filter and Blockers, too.
 func Take(s *Scene) (text []byte, unsaid []string, err error) {
 	if s.Planner == nil || s.Planner.Cluster == nil {
 		panic("snapshot: Take without a planner that has a cluster")
-	}
-	if len(s.Jobs) > 0 && (s.JobPlanner == nil || s.JobPlanner.Cluster != s.Planner.Cluster) {
-		panic("snapshot: Take of jobs without a planner of the same cluster")
 	}
 	if len(s.Enforce) > 0 && (s.Enforcer == nil || s.Enforcer.Cluster != s.Planner.Cluster) {
 		panic("snapshot: Take of quotas without an enforcer of the same cluster")

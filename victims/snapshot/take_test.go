@@ -55,9 +55,9 @@ func fixture(t *testing.T) *snapshot.Scene {
 
 // withJob gives a scene a job of which the task t1 is a member, by its key only.
 func withJob(s *snapshot.Scene) *jobs.Planner {
-	s.JobPlanner = &jobs.Planner{Options: victims.Options{ByPriority: true}, Cluster: s.Planner.Cluster}
-	s.Jobs = []victims.Ask{{Key: "j", Queue: 2, Members: []victims.Member{{Key: "t1", Size: resources.Vector{2000}}}}}
-	return s.JobPlanner
+	s.Planner.ByPriority = true
+	s.Asks = []victims.Ask{{Key: "j", Queue: 2, Members: []victims.Member{{Key: "t1", Size: resources.Vector{2000}}}}}
+	return s.Planner
 }
 
 // TestTake_Unsaid has a scene for each thing that a document cannot say. It is
@@ -91,10 +91,6 @@ func TestTake_Unsaid(t *testing.T) {
 			s.Asks[0].PendingSince = now.Add(time.Second)
 			return nil
 		}},
-		{"by-priority", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
-			s.Planner.ByPriority = true
-			return nil
-		}},
 		{"admit", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
 			s.Planner.Admit = new(koordinator.ElasticQuota).Admit
 			return nil
@@ -109,29 +105,19 @@ func TestTake_Unsaid(t *testing.T) {
 			withJob(s)
 			return nil
 		}},
-		{"own-leaf", "", func(s *snapshot.Scene, c *victims.Cluster) error {
-			withJob(s).WithinQueue = queue.Met
-			s.Jobs[0].Members[0].Key = "new"
-			return nil
-		}},
 		{"admit", "j", func(s *snapshot.Scene, c *victims.Cluster) error {
 			withJob(s).Admit = new(koordinator.ElasticQuota).Admit
-			s.Jobs[0].Members[0].Key = "new"
+			s.Asks[0].Members[0].Key = "new"
 			return nil
 		}},
 		{"waiting", "root", func(s *snapshot.Scene, c *victims.Cluster) error {
 			withJob(s)
-			s.Jobs[0].Members[0].Key = "new"
+			s.Asks[0].Members[0].Key = "new"
 			s.Quotas = map[string]*koordinator.ElasticQuota{"root": {Waiting: resources.Vector{1}}, "root.b": {Waiting: resources.Vector{2}}}
 			return nil
 		}},
 		{"scarce", "", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Planner.Scarce = new(resources.Mask(0))
-			return nil
-		}},
-		{"scarce", "", func(s *snapshot.Scene, c *victims.Cluster) error {
-			withJob(s).Scarce = new(resources.Mask(1))
-			s.Jobs[0].Members[0].Key = "new"
 			return nil
 		}},
 		{"enforced", "root", func(s *snapshot.Scene, c *victims.Cluster) error {
@@ -252,9 +238,7 @@ func TestTake_Empty(t *testing.T) {
 	require.Zero(t, got.Before.TaskLen())
 	require.Panics(t, func() { snapshot.Take(&snapshot.Scene{}) })
 	s := fixture(t)
-	s.Jobs = []victims.Ask{{Key: "j"}}
-	require.PanicsWithValue(t, "snapshot: Take of jobs without a planner of the same cluster", func() { snapshot.Take(s) })
-	s.Jobs, s.Enforce, s.Enforcer = nil, []queue.ID{queue.Root}, &quota.Enforcer{Cluster: s.Planner.Cluster.Clone()}
+	s.Enforce, s.Enforcer = []queue.ID{queue.Root}, &quota.Enforcer{Cluster: s.Planner.Cluster.Clone()}
 	require.PanicsWithValue(t, "snapshot: Take of quotas without an enforcer of the same cluster", func() { snapshot.Take(s) })
 }
 
@@ -262,4 +246,27 @@ func TestTake_Empty(t *testing.T) {
 func TestRead_Strict(t *testing.T) {
 	_, err := snapshot.Read("report.json", []byte(`{"name": "x", "queues": {"name": "root"}, "nodez": []}`))
 	require.ErrorContains(t, err, "report.json: nodez")
+}
+
+// TestTake_Mixed: asks and gangs stand in their order, and a lone ask that goes by priority is a job of one member.
+func TestTake_Mixed(t *testing.T) {
+	s := fixture(t)
+	s.Planner.ByPriority = true
+	for i := range s.Asks {
+		s.Asks[i].Priority = 1
+	}
+	gang := s.Asks[0]
+	gang.Key, gang.Size, gang.Members = "g", resources.Vector{2000}, []victims.Member{{Key: "g1"}, {Key: "g2"}}
+	required := s.Asks[0]
+	required.Key, required.RequiredNode = "daemon", "n1"
+	s.Asks = append(s.Asks, gang, required)
+	shot, got := run(t, s)
+	require.Empty(t, shot.Unsaid)
+	require.Len(t, got.Steps, 3)
+	for i, outcome := range []victims.Outcome{victims.Preempts, victims.Refused, victims.Preempts} {
+		var d victims.Decision
+		require.NoError(t, s.Planner.Decide(&d, &s.Asks[i], s.Now))
+		require.Equal(t, outcome, d.Outcome, d)
+		require.Equal(t, d.String(), got.Steps[i].String())
+	}
 }

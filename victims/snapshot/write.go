@@ -6,13 +6,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/go-preempt/preempt/internal/choices"
 	"github.com/go-preempt/preempt/internal/judge/scenario"
-	"github.com/go-preempt/preempt/internal/lent"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -60,16 +58,12 @@ func (w *writer) document() *document {
 	for i := range w.schema.Len() {
 		w.doc.Types = append(w.doc.Types, w.text(w.schema.Name(i)))
 	}
-	w.ownLeaf()
-	w.choices()
-	w.scarce()
 	w.doc.Queues = w.queue(0)
 	w.nodes()
 	w.setBudgets()
 	w.nameApplications()
-	w.functions()
+	w.options()
 	w.asks() // which say what the nodes are labelled, and the tasks' ports
-	w.jobs()
 	w.lowered()
 	w.moves()
 	w.tasks()
@@ -102,80 +96,36 @@ func (w *writer) lacks(what, of, why string) {
 	w.unsaid = append(w.unsaid, what+": "+why)
 }
 
-// functions notes the options that a document has no words for.
-func (w *writer) functions() {
-	p, j, e := w.p, w.s.JobPlanner, w.s.Enforcer
-	withJobs, withQuotas := len(w.s.Jobs) > 0, len(w.s.Enforce) > 0
-	if p.Compare != nil || withJobs && j.Compare != nil {
+// options writes the options, and notes those that a document has no words for.
+func (w *writer) options() {
+	p, e := w.p, w.s.Enforcer
+	if p.Compare != nil {
 		w.lacks("compare", "", "costs are compared in the default order")
 	}
 	w.doc.Options.Levels = p.Levels
-	if withJobs && len(w.s.Asks) == 0 {
-		w.doc.Options.Levels = j.Levels
-	} else if withJobs && !slices.Equal(p.Levels, j.Levels) {
-		w.lacks("levels", "", "for jobs they are those of asks")
-	}
-	if withJobs && j.Blockers != nil {
+	if p.Blockers != nil && slices.ContainsFunc(w.s.Asks, func(a victims.Ask) bool { return w.isJob(&a) }) {
 		w.lacks("blockers", "", "nobody blocks members of jobs")
 	}
-	if p.Predicate != nil || withJobs && j.Predicate != nil {
+	if p.Predicate != nil {
 		w.lacks("predicate", "", "every node and set of victims is accepted")
 	}
-	if p.Steps != 0 || withJobs && j.Steps != 0 || withQuotas && e.Steps != 0 {
+	if p.Steps != 0 || len(w.s.Enforce) > 0 && e.Steps != 0 {
 		w.lacks("budget", "", "searches have the default budget")
 	}
-}
-
-// ownLeaf writes the option of the own leaf, which a document has once for asks and
-// jobs.
-func (w *writer) ownLeaf() {
-	own := cmp.Or(w.p.WithinQueue, queue.Never)
-	if len(w.s.Jobs) > 0 {
-		if of := cmp.Or(w.s.JobPlanner.WithinQueue, queue.Never); len(w.s.Asks) == 0 {
-			own = of
-		} else if of != own {
-			w.lacks("own-leaf", "", "for jobs it is that of asks")
-		}
-	}
-	if own != queue.Never {
+	if own := cmp.Or(p.WithinQueue, queue.Never); own != queue.Never {
 		w.doc.Options.OwnLeaf = string(own)
 	}
+	w.doc.Options.Choices = choices.Of(&p.Options)
+	w.scarce()
 }
 
-// choices writes the switches and numbers, which a document has once for asks and jobs.
-func (w *writer) choices() {
-	asks := choices.Of(&w.p.Options)
-	if len(w.s.Jobs) > 0 {
-		jobs := choices.Of(&w.s.JobPlanner.Options)
-		if w.s.JobPlanner.ByPriority { // which is strict in any case
-			jobs.StrictPriority = asks.StrictPriority
-		}
-		if len(w.s.Asks) == 0 {
-			asks = jobs
-		} else {
-			for _, text := range asks.Differ(jobs) {
-				w.lacks(strings.ReplaceAll(text, " ", "-"), "", "for jobs it is that of asks")
-			}
-		}
-	}
-	w.doc.Options.Choices = asks
-}
-
-// scarce writes the types whose guarantees count, which a document has once for asks and jobs.
+// scarce writes the types whose guarantees count.
 func (w *writer) scarce() {
-	counting := &w.p.Options
-	if len(w.s.Jobs) > 0 {
-		if of := &w.s.JobPlanner.Options; len(w.s.Asks) == 0 {
-			counting = of
-		} else if lent.To(of).Counting() != lent.To(counting).Counting() {
-			w.lacks("scarce", "", "for jobs the types whose guarantees count are those of asks")
-		}
-	}
-	if counting.Scarce == nil {
+	if w.p.Scarce == nil {
 		return
 	}
 	for i := range w.schema.Len() {
-		if counting.Scarce.Has(i) {
+		if w.p.Scarce.Has(i) {
 			w.doc.Options.Scarce = append(w.doc.Options.Scarce, w.schema.Name(i))
 		}
 	}

@@ -13,61 +13,54 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// jobs writes the jobs, and asks the functions of their planner about them.
-func (w *writer) jobs() {
-	w.memberOf = make(map[string]string)
-	if len(w.s.Jobs) > 0 {
-		w.doc.Options.JobTrigger = "guarantee"
-		if w.s.JobPlanner.ByPriority {
-			w.doc.Options.JobTrigger = "priority"
-		}
+// isJob reports whether a document has an ask as a job: a gang, or a lone ask that is decided as one.
+func (w *writer) isJob(a *victims.Ask) bool {
+	return len(a.Members) > 0 || a.RequiredNode == "" && (w.p.ByPriority || w.p.Admit != nil)
+}
+
+// job writes an ask as a job, and asks the functions of the planner about it. It is the i-th of the asks.
+func (w *writer) job(i int) {
+	j := &w.s.Asks[i]
+	if w.doc.Options.JobTrigger = "guarantee"; w.p.ByPriority {
+		w.doc.Options.JobTrigger = "priority"
 	}
-	for i := range w.s.Jobs {
-		j := &w.s.Jobs[i]
-		e := &job{
-			Name: w.text(j.Key), Queue: w.c.Tree().Path(j.Queue), Application: w.application(j.Application, j.Key),
-			Priority: j.Priority, Preemptible: !j.NonPreemptible, MinMembers: j.MinMembers, Domain: j.DomainDepth,
-			Age: w.age(j.PendingSince),
-		}
-		if !j.LastAttempt.IsZero() && w.s.Now.Before(j.LastAttempt.Add(max(0, w.s.JobPlanner.RetryInterval))) {
-			w.lacks("interval", j.Key, "the last attempt is over")
-		}
-		if j.PendingSince.After(w.s.Now) {
-			w.lacks("pending", j.Key, "since now")
-		}
-		if j.MayNotPreempt {
-			e.Policy = "Never"
-		}
-		selectors := make(map[int]map[string]string)
-		for k := range j.Members {
-			m := j.Member(k)
-			w.memberOf[m.Key] = j.Key
-			if _, asked := selectors[m.Class]; !asked {
-				selectors[m.Class] = w.selector(w.member(j, &m), fmt.Sprintf("job-%d-class-%d", i+1, len(selectors)+1))
-			}
-			e.Members = append(e.Members, member{Key: w.text(m.Key), Resources: w.amounts(m.Size), Selector: selectors[m.Class]})
-		}
-		w.inquiry = append(w.inquiry, inquiry{w.s.JobPlanner.Exempt, w.firstUnplaced(j)})
-		w.doc.Requests = append(w.doc.Requests, request{Job: e, Then: dryRun})
+	e := &job{
+		Name: w.text(j.Key), Queue: w.c.Tree().Path(j.Queue), Application: w.application(j.Application, j.Key),
+		Priority: j.Priority, Preemptible: !j.NonPreemptible, MinMembers: j.MinMembers, Domain: j.DomainDepth,
+		Age: w.age(j.PendingSince),
 	}
+	if j.MayNotPreempt {
+		e.Policy = "Never"
+	}
+	selectors := make(map[int]map[string]string)
+	for k := range max(1, len(j.Members)) {
+		m := j.Member(k)
+		w.memberOf[m.Key] = j.Key
+		if _, asked := selectors[m.Class]; !asked {
+			selectors[m.Class] = w.selector(w.member(j, &m), fmt.Sprintf("job-%d-class-%d", i+1, len(selectors)+1))
+		}
+		e.Members = append(e.Members, member{Key: w.text(m.Key), Resources: w.amounts(m.Size), Selector: selectors[m.Class]})
+	}
+	w.inquiry = append(w.inquiry, inquiry{w.p.Exempt, w.firstUnplaced(j)})
+	w.doc.Requests = append(w.doc.Requests, request{Job: e, Then: dryRun})
 }
 
 // selector labels the nodes on which members like one may run, and returns what
 // selects them. Classes whose members may run on the same nodes are one.
 func (w *writer) selector(q *victims.Question, name string) map[string]string {
-	if w.s.JobPlanner.Filter == nil {
+	if w.p.Filter == nil {
 		return nil
 	}
 	return w.label(name, func(n victims.NodeID) bool {
 		q.Node = n
-		return w.lets(w.s.JobPlanner.Filter, q)
+		return w.lets(w.p.Filter, q)
 	})
 }
 
 // firstUnplaced returns the question about exemptions from a job: about its first member without
 // a place.
 func (w *writer) firstUnplaced(j *victims.Ask) *victims.Question {
-	for i := range j.Members {
+	for i := range max(1, len(j.Members)) {
 		m := j.Member(i)
 		_, runs := w.c.Lookup(m.Key)
 		if _, granted := w.c.LookupGrant(m.Key); !runs && !granted {
@@ -84,12 +77,13 @@ func (w *writer) member(j *victims.Ask, m *victims.Member) *victims.Question {
 
 // quotas writes what queues may use for jobs, and what waits in each for that.
 func (w *writer) quotas() {
-	if len(w.s.Jobs) == 0 {
+	first := slices.IndexFunc(w.s.Asks, func(a victims.Ask) bool { return w.isJob(&a) })
+	if first < 0 {
 		return
 	}
 	tree := w.c.Tree()
-	if w.s.JobPlanner.Admit != nil && w.s.Quotas == nil {
-		w.lacks("admit", w.s.Jobs[0].Key, "all are let in")
+	if w.p.Admit != nil && w.s.Quotas == nil {
+		w.lacks("admit", w.s.Asks[first].Key, "all are let in")
 	}
 	own := make(map[queue.ID]resources.Vector) // what waits in a queue, less what waits below
 	for q := range queue.ID(tree.Len()) {

@@ -16,13 +16,12 @@ import (
 
 // moves writes for whom tasks may move, who may, and where they may run.
 func (w *writer) moves() {
-	m := w.movesFor()
-	if m == nil {
+	if w.p.Moves == "" {
 		return
 	}
 	o := &w.doc.Options
-	o.Moves, o.MaxMoved = string(m.Moves), min(m.MaxMoved, math.MaxInt32)
-	if m.MaxMoved > math.MaxInt32 {
+	o.Moves, o.MaxMoved = string(w.p.Moves), min(w.p.MaxMoved, math.MaxInt32)
+	if w.p.MaxMoved > math.MaxInt32 {
 		w.lacks("move", "", fmt.Sprintf("at most %d times what is asked may move", math.MaxInt32))
 	}
 	w.movers = make(map[victims.TaskID]map[string]string)
@@ -38,27 +37,10 @@ func (w *writer) moves() {
 	w.moverPorts()
 }
 
-// movesFor returns the options that say for whom tasks may move, or nil.
-func (w *writer) movesFor() *victims.Options {
-	switch {
-	case len(w.s.Asks) > 0 && w.p.Moves != "":
-		return &w.p.Options
-	case len(w.s.Jobs) > 0 && w.s.JobPlanner.Moves != "":
-		return &w.s.JobPlanner.Options
-	}
-	return nil
-}
-
 // moverSelectors returns a function from classes of movers to what selects their nodes.
 // Classes that may run on the same nodes share a label.
 func (w *writer) moverSelectors() func(class int) map[string]string {
 	filter := w.p.Filter
-	if len(w.s.Jobs) > 0 {
-		if len(w.s.Asks) > 0 {
-			w.lacks("move", "", "for asks, tasks may move to the nodes that they may for jobs")
-		}
-		filter = w.s.JobPlanner.Filter
-	}
 	byClass, byNodes := make(map[int]map[string]string), make(map[string]map[string]string)
 	return func(class int) map[string]string {
 		if s, known := byClass[class]; known || filter == nil {
@@ -80,7 +62,7 @@ type clash struct{ mover, blocker victims.TaskID }
 // moverPorts gives each mover and each task that is in its way a port that nobody else has.
 // A port is in the way of both, which is told if only one of two movers is in the other's.
 func (w *writer) moverPorts() {
-	if w.p.Blockers == nil || len(w.s.Asks) == 0 {
+	if w.p.Blockers == nil {
 		return
 	}
 	clashes := make(map[clash]bool)

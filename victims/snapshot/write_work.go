@@ -53,7 +53,7 @@ func (w *writer) task(id victims.TaskID) task {
 	e.Age = w.age(t.Created)
 	if !t.Scheduled.IsZero() {
 		e.ScheduledAge = w.age(t.Scheduled)
-		if least := w.c.Tree().Policies(t.Queue).MinRuntime; *least > 0 && len(w.s.Asks)+len(w.s.Jobs) > 0 && t.Scheduled.After(w.s.Now) {
+		if least := w.c.Tree().Policies(t.Queue).MinRuntime; *least > 0 && len(w.s.Asks) > 0 && t.Scheduled.After(w.s.Now) {
 			w.lacks("scheduled", t.Key, "now")
 		}
 	}
@@ -104,10 +104,14 @@ func (w *writer) grants() {
 
 // asks writes the asks, and asks the functions of the planner about them.
 func (w *writer) asks() {
-	w.ports = make(map[victims.TaskID][]string)
+	w.ports, w.memberOf = make(map[victims.TaskID][]string), make(map[string]string)
 	for i := range w.s.Asks {
 		a := &w.s.Asks[i]
 		if !w.canAsk(a) {
+			continue
+		}
+		if w.isJob(a) {
+			w.job(i)
 			continue
 		}
 		w.inquiry = append(w.inquiry, inquiry{w.p.Exempt, lent.To(&w.p.Options).Question(w.c, a, w.s.Now)})
@@ -142,12 +146,6 @@ func (w *writer) canAsk(a *victims.Ask) bool {
 	}
 	if a.PendingSince.After(w.s.Now) {
 		w.lacks("pending", a.Key, "since now")
-	}
-	if a.RequiredNode == "" && w.p.ByPriority {
-		w.lacks("by-priority", a.Key, "guarantees decide")
-	}
-	if a.RequiredNode == "" && w.p.Admit != nil {
-		w.lacks("admit", a.Key, "it is let in")
 	}
 	return true
 }

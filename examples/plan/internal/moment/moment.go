@@ -50,7 +50,7 @@ func Take(text scenario.Text, request int) ([]byte, error) {
 func Scene(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 	s := &snapshot.Scene{
 		Name: fmt.Sprintf("%s, request %d", doc.Name, m.Request), Note: doc.Note,
-		Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Quotas: m.Quotas, Enforcer: m.Enforcer,
+		Planner: m.Planner, Now: m.Now, Quotas: m.Quotas, Enforcer: m.Enforcer,
 		Ends: func(id victims.TaskID) (time.Time, bool) {
 			end, known := m.Ends[m.Planner.Cluster.Key(id)]
 			return end, known
@@ -60,7 +60,7 @@ func Scene(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 	case m.Ask != nil:
 		s.Asks = []victims.Ask{*m.Ask}
 	case m.Job != nil:
-		s.Jobs = []victims.Ask{*m.Job}
+		s.Planner, s.Asks = m.JobPlanner, []victims.Ask{*m.Job}
 	default:
 		s.Enforce = []queue.ID{m.Queue}
 	}
