@@ -72,8 +72,8 @@ var relaxations = [...]Relaxation{
 func Relaxations() (all []Relaxation) {
 	for _, x := range relaxations {
 		if x.Word == RelaxInside {
-			for _, c := range capTable {
-				all = append(all, Relaxation{Word: c.Word, Text: "without the cap on " + c.Noun + "s"})
+			for i := range capTable {
+				all = append(all, relaxationOf(Cap(i)))
 			}
 		}
 		all = append(all, x)
@@ -81,12 +81,19 @@ func Relaxations() (all []Relaxation) {
 	return all
 }
 
+func relaxationOf(c Cap) Relaxation {
+	return Relaxation{Word: capTable[c].Word, Text: "without the cap on " + capTable[c].Noun + "s"}
+}
+
 // RelaxationOf returns the row of a word; of none, the zero row.
 func RelaxationOf(word string) Relaxation {
-	for _, x := range Relaxations() {
-		if x.Word == word {
-			return x
+	for i := range relaxations {
+		if relaxations[i].Word == word {
+			return relaxations[i]
 		}
+	}
+	if c, capped := CapOf(word); capped {
+		return relaxationOf(c)
 	}
 	return Relaxation{}
 }
