@@ -166,8 +166,13 @@ func (j *judge) costOf(victims []*world.Task) Losses {
 
 // work is what stopping a task loses: time by weight.
 func (j *judge) work(t *world.Task) *big.Int {
+	weight, known := j.weights[t]
+	if !known {
+		weight = j.weight(t)
+		j.weights[t] = weight
+	}
 	work := big.NewInt(int64(lost(t, j.o.Now)))
-	return work.Mul(work, j.weight(t))
+	return work.Mul(work, weight)
 }
 
 // weight is how much of the cluster a task is: the largest over its types of the share of

@@ -226,16 +226,14 @@ func (h *jobJudge) heldTogether(t *world.Task, free []*world.Task) bool {
 // HasPlan reports whether there would be a plan, or room without one, if only
 // the first n of the unplaced members of the minimum were to be placed.
 func HasPlan(c *world.JobCase, n int) bool {
-	_, ok := firstMembers(c, n).best()
-	return ok
+	return firstMembers(c, n).any()
 }
 
 // HasLatePlan is HasPlan for the stage of the own leaf.
 func HasLatePlan(c *world.JobCase, n int) bool {
 	h := firstMembers(c, n)
 	h.judge = h.again()
-	_, ok := h.best()
-	return ok
+	return h.any()
 }
 
 // firstMembers returns the judge of a case with the first n of its members only. What

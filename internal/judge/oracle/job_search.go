@@ -66,19 +66,49 @@ type set struct {
 	cost    JobCost
 }
 
-// sets returns every set of candidates, the cheapest by parts (a) to (f2) first.
-func (h *jobJudge) sets(candidates []*world.Task) (sets []set) {
-	for chosen := range 1 << len(candidates) {
-		var victims []*world.Task
-		for i, v := range candidates {
-			if chosen>>i&1 != 0 {
-				victims = append(victims, v)
+// subsets yields every set of some tasks.
+func subsets(tasks []*world.Task) iter.Seq[[]*world.Task] {
+	return func(yield func([]*world.Task) bool) {
+		for chosen := range 1 << len(tasks) {
+			var some []*world.Task
+			for i, v := range tasks {
+				if chosen>>i&1 != 0 {
+					some = append(some, v)
+				}
+			}
+			if !yield(some) {
+				return
 			}
 		}
+	}
+}
+
+// sets returns every set of candidates, the cheapest by parts (a) to (f2) first.
+func (h *jobJudge) sets(candidates []*world.Task) (sets []set) {
+	for victims := range subsets(candidates) {
 		sets = append(sets, set{victims, h.cost(victims)})
 	}
 	slices.SortStableFunc(sets, func(a, b set) int { return a.compareFirst(&b.cost) })
 	return sets
+}
+
+// any reports whether there is a lawful plan, of any cost.
+func (h *jobJudge) any() bool {
+	for _, d := range h.domains() {
+		candidates := d.candidates()
+		if !d.hopeful(candidates) {
+			continue
+		}
+		for victims := range subsets(candidates) {
+			if d.unlawful(victims) != "" {
+				continue
+			}
+			for range d.seatings(d.later.without(victims)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // compareFirst orders sets by what does not depend on the places, but for work, which comes after.

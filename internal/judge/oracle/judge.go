@@ -3,6 +3,7 @@
 package oracle
 
 import (
+	"math/big"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/judge/world"
@@ -32,6 +33,10 @@ type judge struct {
 
 	present, coming         map[string]world.Amounts // usage by queue
 	presentFree, comingFree map[string]world.Amounts // by node
+
+	// What was worked out of tasks, of which sets ask again and again.
+	ranks   map[*world.Task]int64
+	weights map[*world.Task]*big.Int
 }
 
 func newJudge(w *world.World, ask *world.Ask, o *world.Options) *judge {
@@ -43,6 +48,8 @@ func newJudge(w *world.World, ask *world.Ask, o *world.Options) *judge {
 		w: w, ask: ask, o: &own,
 		queues:   make(map[string]world.Place),
 		tasks:    make(map[string]*world.Task),
+		ranks:    make(map[*world.Task]int64),
+		weights:  make(map[*world.Task]*big.Int),
 		path:     world.Up(ask.Queue),
 		capacity: w.Capacity(),
 		present:  w.Usage(false), coming: w.Usage(true),

@@ -72,6 +72,7 @@ type docket struct {
 	node    string
 	victims []*world.Task
 	found   []Break
+	quiet   bool // only whether there is anything
 }
 
 func (j *judge) breaks(node string, victims []string) []Break {
@@ -137,12 +138,16 @@ func (j *judge) obstacle(may func(*judge) bool) string {
 }
 
 func (d *docket) report(law Law, format string, args ...any) {
-	d.found = append(d.found, Break{law, fmt.Sprintf(format, args...)})
+	b := Break{Law: law}
+	if !d.quiet {
+		b.Text = fmt.Sprintf(format, args...)
+	}
+	d.found = append(d.found, b)
 }
 
 // holds reports whether a check finds nothing wrong with victims for a node.
 func (j *judge) holds(node string, victims []*world.Task, checks ...func(*docket)) bool {
-	d := &docket{judge: j, node: node, victims: victims}
+	d := &docket{judge: j, node: node, victims: victims, quiet: true}
 	for _, check := range checks {
 		if check(d); len(d.found) > 0 {
 			return false

@@ -102,6 +102,11 @@ func (j *judge) rank(t *world.Task) int64 {
 	if j.ask.RequiredNode != "" {
 		return int64(t.Priority) - int64(j.ask.Priority)
 	}
-	c := commonAncestor(t.Queue, j.ask.Queue)
-	return j.lifted(t.Priority, t.Queue, c) - j.lifted(j.ask.Priority, j.ask.Queue, c)
+	rank, known := j.ranks[t]
+	if !known {
+		c := commonAncestor(t.Queue, j.ask.Queue)
+		rank = j.lifted(t.Priority, t.Queue, c) - j.lifted(j.ask.Priority, j.ask.Queue, c)
+		j.ranks[t] = rank
+	}
+	return rank
 }

@@ -114,8 +114,19 @@ func (g *generator) draw() *Case {
 
 // below draws a number in [0, n), a little more often a small one.
 func (g *generator) below(label string, n int) int {
-	return int(rapid.UintMax(uint(n-1)).Draw(g.T, label))
+	if n > len(numbers) {
+		return int(rapid.UintMax(uint(n-1)).Draw(g.T, label))
+	}
+	return int(numbers[n-1].Draw(g.T, label))
 }
+
+// numbers are the generators of numbers up to their index. To make one takes longer than to draw from it.
+var numbers = func() (all [32]*rapid.Generator[uint]) {
+	for n := range all {
+		all[n] = rapid.UintMax(uint(n))
+	}
+	return all
+}()
 
 // chance is true in a little less than n of 16 draws, and shrinks to false.
 func (g *generator) chance(label string, n int) bool { return g.below(label, 16) >= 16-n }

@@ -206,7 +206,7 @@ func places(list []Place, above string, q *Queue) []Place {
 
 // Up returns the paths from a queue to the root, both included.
 func Up(path string) []string {
-	list := []string{path}
+	list := append(make([]string, 0, 1+strings.Count(path, ".")), path)
 	for i := strings.LastIndexByte(path, '.'); i >= 0; i = strings.LastIndexByte(path, '.') {
 		path = path[:i]
 		list = append(list, path)
@@ -215,7 +215,10 @@ func Up(path string) []string {
 }
 
 // Inside reports whether the queue is above or in the subtree of it.
-func Inside(path, above string) bool { return slices.Contains(Up(path), above) }
+func Inside(path, above string) bool {
+	rest, inside := strings.CutPrefix(path, above)
+	return inside && (rest == "" || rest[0] == '.')
+}
 
 // Usage returns what every queue uses, by path: with what is leaving, and
 // without if coming is set. Grants count as usage.
