@@ -44,7 +44,11 @@ func fewest(p *Problem) int {
 	best := slices.Repeat([]int{-1}, (int(k.Count)+1)*a*b)
 	best[0] = 0
 	for _, site := range p.Sites {
-		next := slices.Clone(best) // nobody goes
+		type gain struct {
+			places int
+			use    Use
+		}
+		fewest := make(map[gain]int) // units
 		for set := 1; set < 1<<(site.End-site.First); set++ {
 			free, use, units := int64(0), Use{}, 0
 			for n, u := range p.Units[site.First:site.End] {
@@ -53,15 +57,22 @@ func fewest(p *Problem) int {
 					use[0], use[1] = use[0]+u.Use[0], use[1]+u.Use[1]
 				}
 			}
-			places := int(free / k.Size[0])
-			for at, n := range best {
-				x, y := at/b%a+int(use[0]), at%b+int(use[1])
-				if n < 0 || places == 0 || x >= a || y >= b {
-					continue
-				}
-				to := &next[(min(at/(a*b)+places, int(k.Count))*a+x)*b+y]
-				if *to < 0 || n+units < *to {
-					*to = n + units
+			g := gain{int(free / k.Size[0]), use}
+			if n, ok := fewest[g]; g.places > 0 && (!ok || units < n) {
+				fewest[g] = units
+			}
+		}
+		next := slices.Clone(best) // nobody goes
+		for g, units := range fewest {
+			for members := range int(k.Count) + 1 {
+				from, to := members*a, min(members+g.places, int(k.Count))*a+int(g.use[0])
+				for x := range max(a-int(g.use[0]), 0) {
+					have, get := best[(from+x)*b:][:b], next[(to+x)*b:][:b]
+					for y := range max(b-int(g.use[1]), 0) {
+						if n, least := have[y], &get[y+int(g.use[1])]; n >= 0 && (*least < 0 || n+units < *least) {
+							*least = n + units
+						}
+					}
 				}
 			}
 		}
