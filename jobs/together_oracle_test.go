@@ -87,7 +87,8 @@ type brute struct {
 	*rapid.T
 	c     *world.JobCase // its members are the asks
 	asks  []world.Ask
-	w     world.World // with the parts so far
+	w     world.World                 // with the parts so far
+	known map[string]oracle.JobResult // what was decided about w
 	got   *joint
 	part  int             // the next of got
 	spent *oracle.JobCost // by the parts of asks that do not share a plan
@@ -135,7 +136,7 @@ func newBrute(t *rapid.T, features world.Features) *brute {
 		}
 		b.asks = append(b.asks, job.Ask(m))
 	}
-	b.w, b.spent = c.World, noCost()
+	b.w, b.known, b.spent = c.World, make(map[string]oracle.JobResult), noCost()
 	return b
 }
 
@@ -211,8 +212,16 @@ func (b *brute) run(first, end int) {
 
 // decide decides asks as the members of a job.
 func (b *brute) decide(w *world.World, list []int) oracle.JobResult {
-	c := b.caseOf(w, list)
-	return oracle.DecideJob(c)
+	if w != &b.w {
+		return oracle.DecideJob(b.caseOf(w, list))
+	}
+	key := fmt.Sprint(list)
+	r, ok := b.known[key]
+	if !ok {
+		r = oracle.DecideJob(b.caseOf(w, list))
+		b.known[key] = r
+	}
+	return r
 }
 
 func (b *brute) caseOf(w *world.World, list []int) *world.JobCase {
@@ -340,6 +349,7 @@ func (b *brute) end(list, rest []int) []int {
 		}
 	}
 	b.w = b.carryOut(&b.w, list, places, stopped)
+	clear(b.known)
 	return rest
 }
 
@@ -376,16 +386,17 @@ func (b *brute) apart(list, rest []int, want *oracle.JobResult) []int {
 
 // inTurn returns what asks cost one after another, each by its cheapest plan.
 func (b *brute) inTurn(list []int) (*oracle.JobCost, bool) {
-	sum, w := noCost(), b.w
+	sum, w := noCost(), &b.w
 	for _, i := range list {
-		r := b.decide(&w, []int{i})
+		r := b.decide(w, []int{i})
 		if r.Outcome == oracle.Refused || r.OwnLeaf && !b.c.ByPriority && len(list) > 1 {
 			return nil, false
 		}
 		if c := &r.Cost; r.Outcome == oracle.Preempts {
 			add(sum, c)
 		}
-		w = b.after(&w, []int{i}, r)
+		after := b.after(w, []int{i}, r)
+		w = &after
 	}
 	return sum, true
 }
