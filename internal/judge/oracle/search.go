@@ -61,7 +61,7 @@ func (j *judge) candidates(node string) (list []*world.Task) {
 
 // lawful reports whether no law about a single victim forbids a task.
 func (j *judge) lawful(v *world.Task) bool {
-	d := &docket{judge: j}
+	d := &docket{judge: j, quiet: true}
 	d.victim(v)
 	return len(d.found) == 0
 }

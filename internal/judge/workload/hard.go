@@ -136,7 +136,9 @@ func (h Hard) Build() *victims.Cluster {
 // fill adds nodes and tasks. Tasks go to all leaves but the first in turn.
 func (h Hard) fill(c *victims.Cluster, sizes []resources.Vector, random *rand.Rand) {
 	var leaves []queue.ID
+	var apps []string
 	for q := range c.Tree().Leaves(queue.Root) {
+		apps = append(apps, fmt.Sprint("app", len(leaves)))
 		leaves = append(leaves, q)
 	}
 	for n := range h.Nodes {
@@ -157,7 +159,7 @@ func (h Hard) fill(c *victims.Cluster, sizes []resources.Vector, random *rand.Ra
 			leaf = 0
 		}
 		t := victims.Task{
-			Key: fmt.Sprintf("n%d-%d", i/h.Tasks, i%h.Tasks), Application: fmt.Sprint("app", leaf),
+			Key: fmt.Sprintf("n%d-%d", i/h.Tasks, i%h.Tasks), Application: apps[leaf],
 			Queue: leaves[leaf], Node: nodeAt(i / h.Tasks), Size: size, Created: at, Scheduled: at,
 			Priority: random.Int32N(int32(max(h.Priorities, 1))),
 			OptedOut: random.IntN(100) < h.OptOuts, Originator: random.IntN(100) < h.OptOuts,

@@ -193,7 +193,7 @@ type Place struct {
 func (p Place) IsLeaf() bool { return len(p.Children) == 0 }
 
 // Queues returns every queue, parents before their children.
-func (w *World) Queues() []Place { return places(nil, "", &w.Root) }
+func (w *World) Queues() []Place { return places(make([]Place, 0, 16), "", &w.Root) }
 
 func places(list []Place, above string, q *Queue) []Place {
 	path := above + q.Name
