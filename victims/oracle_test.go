@@ -115,7 +115,7 @@ func compare(t tb, c *world.Case, p *jobs.Planner, want oracle.Result, name stri
 	if len(got.Where) > 0 && slices.Contains(want.Where, got.Where[0]) {
 		got.Where = want.Where
 	}
-	if diff := cmp.Diff(want, got, compareNumbers, cmpopts.EquateEmpty()); diff != "" {
+	if diff := law.Diff(want, got, compareNumbers, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("%s: oracle (-) and planner (+) differ:\n%s\n%v", name, diff, c)
 	}
 	if !proven(&d) {
