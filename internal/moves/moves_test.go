@@ -284,6 +284,11 @@ func (w *town) lawful(t *rapid.T, d *victims.Decision) {
 	}
 }
 
+// A text is written only if it is read.
+type text func() string
+
+func (f text) String() string { return f() }
+
 // The search agrees with one that looks at every set of movers and every place.
 func propertyMoves(t *rapid.T) {
 	w := drawTown(t)
@@ -294,20 +299,20 @@ func propertyMoves(t *rapid.T) {
 	if len(want.Moved) > 0 {
 		want.Outcome = oracle.Preempts // who moves has to be told
 	}
-	say := func() string { return d.String() + fmt.Sprintf("%v, want %+v\n%v", d.Plan.Moves, want, k) }
-	require.Equal(t, want.Outcome, d.Outcome.String(), say())
+	say := text(func() string { return d.String() + fmt.Sprintf("%v, want %+v\n%v", d.Plan.Moves, want, k) })
+	require.Equal(t, want.Outcome, d.Outcome.String(), say)
 	if want.Outcome == oracle.Preempts {
-		require.Equal(t, want.Cost.Victims, len(d.Plan.Victims), say())
-		require.Equal(t, want.Cost.OptedOut, d.Plan.Cost.OptedOut, say())
+		require.Equal(t, want.Cost.Victims, len(d.Plan.Victims), say)
+		require.Equal(t, want.Cost.OptedOut, d.Plan.Cost.OptedOut, say)
 	}
-	require.Len(t, d.Plan.Moves, len(want.Moved), say())
+	require.Len(t, d.Plan.Moves, len(want.Moved), say)
 	optedOut := 0
 	for i := range d.Plan.Moves {
 		if c.TaskView(d.Plan.Moves[i].Task).OptedOut {
 			optedOut++
 		}
 	}
-	require.Equal(t, want.OptedOut, optedOut, say())
+	require.Equal(t, want.OptedOut, optedOut, say)
 	if d.Outcome != victims.Refused {
 		require.NoError(t, c.Apply(&d))
 	}
@@ -325,7 +330,9 @@ func propertyHasty(t *rapid.T) {
 	d := hasty(t, &w.planner, &w.ask, w.k.Options.Now)
 	w.lawful(t, &d)
 	without := stay(t, &w.planner, &w.ask, w.k.Options.Now)
-	say := fmt.Sprintf("%swithout moves %sthe best %s%v", d.String(), without.String(), best.String(), w.k)
+	say := text(func() string {
+		return fmt.Sprintf("%swithout moves %sthe best %s%v", d.String(), without.String(), best.String(), w.k)
+	})
 	require.LessOrEqual(t, d.Outcome, without.Outcome, say)
 	require.LessOrEqual(t, best.Outcome, d.Outcome, say)
 	if d.Outcome == victims.Preempts && best.Outcome == victims.Preempts {
