@@ -111,11 +111,12 @@ func (x *enforcement) lessen() {
 	for w := range x.tree.Leaves(x.q) {
 		x.lessenBelow(w)
 	}
+	x.trim() // what one leaf frees beyond its need may spare another's
 	if x.e.Order == FewestOfAll && !x.tree.IsLeaf(x.q) {
 		x.lessenBelow(x.q)
 		x.noteAsked()
+		x.trim()
 	}
-	x.trim() // what one leaf frees beyond its need may spare another's
 	x.refill()
 }
 
