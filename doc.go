@@ -89,7 +89,7 @@
 //   - Keep PendingSince of an ask over retries and restarts.
 //   - Use one clock that does not run back, and one instant for all decisions of a round.
 //   - A key names one task or ask at a time.
-//   - Each call overwrites the result that you pass. Copy what you keep.
+//   - Each call overwrites the result that you pass. Keep a [victims.Decision.Clone].
 //   - A callback must answer alike during a decision, and change nothing. It is about the Cluster of its
 //     question, which may be a copy.
 //

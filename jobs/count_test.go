@@ -25,6 +25,6 @@ func TestCount(t *testing.T) {
 	require.NoError(t, w.cluster.RemoveTask("v"))
 	require.NoError(t, d.Count())
 	require.ErrorIs(t, late.Count(), victims.ErrStale)
-	require.Contains(t, late.String(), "the cluster has changed since, and nothing was counted\n")
+	require.Contains(t, late.String(), "what keeps whom is not counted\n")
 	require.Zero(t, late.Refusal.Placeable)
 }

@@ -117,6 +117,7 @@ func TestDescribe_Callers(t *testing.T) {
 	var d victims.Decision
 	p.Predicate = func(q *victims.Question) bool { return w.cluster.NodeName(q.Node) != "n2" }
 	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.NoError(t, d.Count())
 	require.Equal(t, `job j (root.q, priority 10) is refused (predicate): the predicate refuses the places that could be made free
   2 could be taken
   the first 1 of 2 members could be placed
@@ -125,6 +126,7 @@ func TestDescribe_Callers(t *testing.T) {
 	p.Predicate = nil
 	p.Filter = func(q *victims.Question) bool { return w.cluster.NodeName(q.Node) == "n1" }
 	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.NoError(t, d.Count())
 	require.Equal(t, `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
   1 of no help with what is short (not-helping)
   1 could be taken

@@ -105,6 +105,7 @@ func ExampleDecision_String() {
 	job.Members[1].Size = resources.Vector{9}
 	var d victims.Decision
 	must(planner.Decide(&d, job, noon))
+	must(d.Count())
 	fmt.Print(d)
 	// Output:
 	// job new (root.train, priority 10) is refused (no-victims): larger than any node that it may use: n1 has 8 gpu; no legal set of victims makes room for all members

@@ -215,7 +215,7 @@ func TestHelp(t *testing.T) {
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, victims.Refused, d.Outcome, test.town)
-		require.Equal(t, test.want+"\n", d.Refusal.Help.String(), test.town)
+		require.Equal(t, test.want, d.Refusal.Help.String(), test.town)
 	}
 }
 

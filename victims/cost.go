@@ -49,7 +49,7 @@ func (c *Cost) Compare(d *Cost) int {
 }
 
 // String writes the levels that are not 0.
-func (c *Cost) String() string { return c.text(0) }
+func (c Cost) String() string { return c.text(0) }
 
 // text writes it with how many tasks move.
 func (c *Cost) text(moves int) string {

@@ -34,7 +34,7 @@ func TestCount(t *testing.T) {
 	require.Contains(t, d.String(), "1 too high in effective priority (priority)")
 	require.ErrorIs(t, late.Count(), victims.ErrStale)
 	require.Empty(t, late.Refusal.Counts)
-	require.Contains(t, late.String(), "the cluster has changed since, and nothing was counted\n")
+	require.Contains(t, late.String(), "what keeps whom is not counted\n")
 	require.Contains(t, late.String(), `y (root.b, slots=1) is refused (no-victims)`)
 
 	var plan, none victims.Decision

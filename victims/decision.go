@@ -5,6 +5,7 @@ package victims
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/lent"
@@ -446,7 +447,7 @@ const (
 //   - over-max: a queue on the path is over its max.
 //   - not-guaranteed: no queue guarantees any wanted type (law 4).
 //   - over-guarantee: a queue that governs a wanted type is at or over its guarantee (law 4), or for a job
-//     would be before the last member.
+//     would be before the largest member.
 //   - headroom-inside: a max at or below the starving queue is short: only its own tasks could make room.
 //   - nothing-in-reach: no leaf is in reach (law 7), enabled and outside the starving queue.
 //   - no-victims: no legal set of victims makes room.
@@ -606,6 +607,60 @@ func (d *Decision) refuseAt(c *Cluster, q queue.ID, t int) {
 		return
 	}
 	r.Queue, r.Type, r.told.About = c.tree.Path(q), t, q
+}
+
+// Clone returns a copy that shares nothing with d, to be kept: a planner that fills d again reuses its memory.
+func (d *Decision) Clone() Decision {
+	c := *d
+	p, from := &c.Plan, &d.Plan
+	p.Ask, c.SharedBy = from.Ask.clone(), slices.Clone(d.SharedBy)
+	for i := range c.SharedBy {
+		c.SharedBy[i] = c.SharedBy[i].clone()
+	}
+	p.Places, p.Domain, p.Ends = slices.Clone(from.Places), slices.Clone(from.Domain), slices.Clone(from.Ends)
+	p.Victims, p.Moves = slices.Clone(from.Victims), slices.Clone(from.Moves)
+	for i := range p.Victims {
+		p.Victims[i].Size = slices.Clone(p.Victims[i].Size)
+	}
+	for i := range p.Moves {
+		p.Moves[i].Size = slices.Clone(p.Moves[i].Size)
+	}
+	c.Refusal, c.Enforcement = d.Refusal.clone(), d.Enforcement.clone()
+	c.sizes, c.whole = nil, slices.Clone(d.whole)
+	return c
+}
+
+func (a *Ask) clone() Ask {
+	c := *a
+	c.Size, c.Members, c.Budgets = slices.Clone(a.Size), slices.Clone(a.Members), slices.Clone(a.Budgets)
+	for i := range c.Members {
+		m := &c.Members[i]
+		m.Size, m.Budgets = slices.Clone(m.Size), slices.Clone(m.Budgets)
+	}
+	return c
+}
+
+func (r *Refusal) clone() Refusal {
+	c := *r
+	c.Counts, c.ShortBudgets, c.WaitsFor = slices.Clone(r.Counts), slices.Clone(r.ShortBudgets), slices.Clone(r.WaitsFor)
+	c.Lacks, c.Breaches, c.Domain, c.Help = slices.Clone(r.Lacks), slices.Clone(r.Breaches), slices.Clone(r.Domain), Help{}
+	c.Help.CopyFrom(&r.Help)
+	return c
+}
+
+func (e *Enforcement) clone() Enforcement {
+	c := *e
+	c.Max.Value, c.Usage, c.Target = slices.Clone(e.Max.Value), slices.Clone(e.Usage), slices.Clone(e.Target)
+	c.Freed, c.Shortfall, c.Grants = slices.Clone(e.Freed), slices.Clone(e.Shortfall), slices.Clone(e.Grants)
+	c.Parts, c.Obstacles = slices.Clone(e.Parts), slices.Clone(e.Obstacles)
+	for i := range c.Parts {
+		p := &c.Parts[i]
+		p.Amount, p.Asked, p.Freed = slices.Clone(p.Amount), slices.Clone(p.Asked), slices.Clone(p.Freed)
+	}
+	for i := range c.Obstacles {
+		c.Obstacles[i].guaranteed.Value = slices.Clone(c.Obstacles[i].guaranteed.Value)
+	}
+	return c
 }
 
 // units returns the types of its amounts: of a decision that no planner has made their numbers.

@@ -99,7 +99,7 @@ func (v *Victim) remarks() (s string) {
 	return s
 }
 
-// Purpose says why: "blocks the node", "with its job", or as in "on the node and under a max".
+// Purpose says why: "blocks the node", "with its job", or as in "on the node and under a max"; "" if that is not known.
 func (v *Victim) Purpose() string {
 	// One victim may make room in more than one place, and all are said: whoever
 	// looks for another plan has to replace all.
@@ -115,7 +115,7 @@ func (v *Victim) Purpose() string {
 	switch {
 	case v.Blocks:
 		return "blocks the node"
-	case len(all) == 0:
+	case len(all) == 0 && v.Job != "":
 		return "with its job"
 	}
 	return strings.Join(all, " and ")
@@ -128,6 +128,8 @@ func (v *Victim) purpose() string {
 		return ", which blocks the node"
 	case v.ForNode || v.ForHeadroom || v.ForQuota:
 		return " for room " + v.Purpose()
+	case v.Job == "":
+		return ""
 	}
 	return " " + v.Purpose()
 }
@@ -158,10 +160,10 @@ func (d *Decision) describeRefusal() string {
 		return d.describeRest()
 	}
 	var b strings.Builder
-	r, stale := &d.Refusal, d.Count()
+	r := &d.Refusal
 	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Cause.first(d.units())+d.because(r.Reason))
-	if stale != nil {
-		b.WriteString("  the cluster has changed since, and nothing was counted\n")
+	if d.counts.by != nil {
+		b.WriteString("  what keeps whom is not counted\n")
 	}
 	if r.Also != "" {
 		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, d.because(r.Also))
@@ -238,7 +240,7 @@ func (h Help) String() string {
 		add(true, "a higher cap on "+c.Entry().Noun+"s")
 	}
 	add(h.Labels, "other answers of Filter, Exempt and the like")
-	return "what would help: " + strings.Join(all, ", ") + "\n"
+	return "what would help: " + strings.Join(all, ", ")
 }
 
 // text says who protects, as in "that of root.a, cpu=10".

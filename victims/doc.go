@@ -48,5 +48,5 @@
 // fits, else in queues and nodes, in tasks at worst. A search within a budget of steps follows.
 //
 // Planners, auditors and what-ifs serve one goroutine at a time, must not be copied after their first use, and
-// never change the cluster. They reuse their memory and that of results.
+// never change the cluster. They reuse their memory and that of results: keep a [Decision.Clone].
 package victims

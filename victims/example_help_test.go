@@ -50,9 +50,10 @@ func ExampleHelp() {
 	ask := victims.Ask{Key: "llm", Queue: train, Size: resources.Vector{8}, Priority: 10}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
+	check(d.Count())
 	fmt.Print(d)
 	help := d.Refusal.Help
-	fmt.Print(help.String())
+	fmt.Println(help)
 
 	fmt.Println("if another budget has more left:", help.IfBudget("web"))
 	check(cluster.SetBudget("search", victims.Budget{Left: 1, Hard: true}))

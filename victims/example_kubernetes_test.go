@@ -18,7 +18,9 @@ import (
 func plainCluster(nodes ...string) *victims.Cluster {
 	schema, err := resources.NewSchema("cpu")
 	check(err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "pods"}}})
+	tree, err := queue.New(schema, queue.Config{
+		Name: "root", Policies: queue.Policies{PreemptionDelay: new(time.Duration)}, Children: []queue.Config{{Name: "pods"}},
+	})
 	check(err)
 	c := victims.NewCluster(tree)
 	for _, name := range nodes {
@@ -49,6 +51,7 @@ func ExampleKubernetes() {
 	var d victims.Decision
 	decide := func(ask victims.Ask) {
 		check(planner.Decide(&d, &ask, exampleNow))
+		check(d.Count())
 		fmt.Print(d)
 	}
 	decide(podAsk("web", 4000, 100))

@@ -78,6 +78,7 @@ func ExampleDecision() {
 	for _, cpu := range []int64{3000, 7000} {
 		ask := exampleAsk(cluster, "web-1", cpu)
 		check(planner.Decide(&d, &ask, exampleNow))
+		check(d.Count())
 		fmt.Print(d)
 	}
 	// Output:

@@ -372,7 +372,7 @@ func TestHelp_Golden(t *testing.T) {
 		f, p, ask := o.build(t)
 		d := f.decide(p, ask)
 		require.Equal(t, victims.Refused, d.Outcome)
-		fmt.Fprintf(&b, "== %s (%v)\n%s", o.name, d.Refusal.Reason, d.Refusal.Help.String())
+		fmt.Fprintf(&b, "== %s (%v)\n%v\n", o.name, d.Refusal.Reason, d.Refusal.Help)
 	}
 	golden.Compare(t, "testdata/help.golden", b.String())
 }

@@ -99,7 +99,7 @@ type Options struct {
 	// Audit has an [Auditor] judge every plan, as those of gangs always: one that breaks a law is refused,
 	// [Unlawful].
 	Audit bool
-	// Observe sees every decision once. It must not change it, and must copy what it keeps.
+	// Observe sees every decision once. It must not change it. Keep a [Decision.Clone].
 	Observe func(d *Decision)
 
 	// For tests: all nodes are searched, with the same answer; and decisions over small clusters end as those over
@@ -107,9 +107,9 @@ type Options struct {
 	exhaustive, hasty bool
 }
 
-// Kubernetes returns the options of plain Kubernetes, for pods of one leaf without bounds, each an application: lower
-// priority gives way, on the node of the pod, in the order of kube-scheduler: soft budgets, the highest priority, how
-// many, the sum of priorities.
+// Kubernetes returns the options of plain Kubernetes: lower priority gives way, on the node of the pod, in the order of
+// kube-scheduler: soft budgets, the highest priority, how many, the sum of priorities. All pods are in one leaf, without
+// bounds and with a PreemptionDelay of 0, each an application.
 func Kubernetes() Options {
 	return Options{
 		WithinQueue: queue.Met, StrictPriority: true, VictimsOnNode: true,

@@ -12,9 +12,9 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Count works out what a refusal counts; see Refusal.Counts. Texts and JSON count on their own. It is linear in
-// tasks at worst, and uses the planner that decided, with its functions of now. If the cluster has changed, the error wraps
-// ErrStale.
+// Count works out what a refusal counts; see Refusal.Counts. Then texts and JSON tell it. It is linear in tasks at worst,
+// and uses the planner that decided: not while that decides, and with the functions of its last decision. If the cluster
+// has changed, the error wraps ErrStale.
 func (d *Decision) Count() error {
 	by := d.counts.by
 	if by == nil {

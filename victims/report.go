@@ -126,7 +126,7 @@ func reportVictims(s *resources.Schema, victims []Victim, ofGang bool) []object.
 }
 
 func (d *Decision) reportRefusal() object.Object {
-	r, s, stale := &d.Refusal, d.units(), d.Count()
+	r, s := &d.Refusal, d.units()
 	unit := "" // for reasons that speak of a queue
 	if r.Queue != "" {
 		unit = s.Name(r.Type)
@@ -142,7 +142,7 @@ func (d *Decision) reportRefusal() object.Object {
 	members := []any{
 		"reason", r.Reason, "also?", r.Also, "ownLeaf?", r.told.OwnLeaf, "queue?", r.Queue, "type?", unit, "breaches?", breaches,
 		"noneCounts?", r.told.NoneCounts, "counts?", counts, "protectedBy?", r.ProtectedBy.report(s), "cause?", r.Cause.report(s),
-		"uncounted?", stale != nil, // the cluster has changed since
+		"uncounted?", d.counts.by != nil,
 		"candidates?", r.Candidates, "scarce?", r.ShortBudgets, "filtered?", r.Filtered, "waitsFor?", r.WaitsFor,
 	}
 	if r.Closest != "" {

@@ -124,6 +124,9 @@ func TestSolve_RowsThatBind(t *testing.T) {
 		tolls += s.rates[0] + s.rates[1]
 	}
 	t.Logf("%d problems with a plan: %d missed, %d of the plans the best, %d units too many", plans, missed, best, more)
+	if plans < 20 {
+		return // with -short there are too few to say anything of all
+	}
 	require.LessOrEqual(t, missed, plans/6)
 	require.GreaterOrEqual(t, 4*best, 3*(plans-missed))
 	require.LessOrEqual(t, more, plans/2)

@@ -87,6 +87,7 @@ func TestTake_Job_SameAnswer(t *testing.T) {
 		said++
 		var d victims.Decision
 		require.NoError(t, s.Planner.Decide(&d, &s.Asks[0], s.Now))
+		require.NoError(t, d.Count())
 		if d.Outcome == victims.Preempts {
 			plans++
 			if !k.ByPriority {

@@ -87,6 +87,7 @@ func TestTake_Moves_SameAnswer(t *testing.T) {
 		var d victims.Decision
 		live := jobs.Planner{Cluster: s.Planner.Cluster, Options: s.Planner.Options}
 		require.NoError(t, live.Decide(&d, &s.Asks[0], s.Now))
+		require.NoError(t, d.Count())
 		moved += len(d.Plan.Moves)
 		if len(d.Plan.Moves) > 0 && len(d.Plan.Victims) > 0 {
 			beside++

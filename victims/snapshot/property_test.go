@@ -31,6 +31,7 @@ func sceneOf(t require.TestingT, k *world.Case) *snapshot.Scene {
 func decide(t require.TestingT, s *snapshot.Scene) string {
 	var d victims.Decision
 	require.NoError(t, s.Planner.Decide(&d, &s.Asks[0], s.Now))
+	require.NoError(t, d.Count())
 	return d.String()
 }
 

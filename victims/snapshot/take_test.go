@@ -266,6 +266,7 @@ func TestTake_Mixed(t *testing.T) {
 	for i, outcome := range []victims.Outcome{victims.Preempts, victims.Refused, victims.Preempts} {
 		var d victims.Decision
 		require.NoError(t, s.Planner.Decide(&d, &s.Asks[i], s.Now))
+		require.NoError(t, d.Count())
 		require.Equal(t, outcome, d.Outcome, d)
 		require.Equal(t, d.String(), got.Steps[i].String())
 	}

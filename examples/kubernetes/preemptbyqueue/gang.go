@@ -64,6 +64,7 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	d := &c.jobDecision
 	line := d.Summary()
 	if l := log(ctx).V(2); l.Enabled() {
+		_ = d.Count() // the cluster is as it was
 		l.Info("Decided", "podGroup", g.job.Key, "outcome", d.Outcome, "decision", d.String())
 	}
 	c.countDecision(d.Outcome, d.Refusal.Reason, g.job.Queue)

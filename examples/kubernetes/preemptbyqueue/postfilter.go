@@ -136,6 +136,7 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 	d := &c.decision
 	line := d.Summary()
 	if l := log(ctx).V(2); l.Enabled() {
+		_ = d.Count() // the cluster is as it was
 		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "moves", len(d.Plan.Moves), "decision", d.String())
 	}
 	c.countDecision(d.Outcome, d.Refusal.Reason, c.queueOf(pod))
