@@ -31,7 +31,7 @@ func (d *Decision) report() object.Object {
 	a, s := &d.Plan.Ask, d.units()
 	members := []any{"summary", d.summary(), "outcome", word.Or(d.Outcome)}
 	if d.ofGang() {
-		members = append(members, "job?", a.Key, "queue?", d.Plan.Path, "priority", a.Priority)
+		members = append(members, "job?", a.Key, "queue?", d.Plan.Path, "priority", a.Priority, "at?", d.Plan.At)
 	} else {
 		members = append(members, "ask", object.Of(
 			"key", a.Key, "name?", a.Name, "application?", a.Application, "queue", d.Plan.Path,
@@ -282,7 +282,7 @@ func (d *Decision) reportEnforcement() object.Object {
 		jobs = append(jobs, object.Of("job", j.Job, "minimum", j.Minimum, "victims", j.Victims))
 	}
 	return object.Of(
-		"summary", d.summary(), "result", e.Result, "queue", d.Plan.Path, "max", vectors.Bounds(s, e.Max),
+		"summary", d.summary(), "result", e.Result, "queue", d.Plan.Path, "at?", d.Plan.At, "max", vectors.Bounds(s, e.Max),
 		"usage", amounts(e.Usage), "target", amounts(e.Target), "freed", amounts(e.Freed), "shortfall", amounts(e.Shortfall),
 		"parts?", parts, "leaves?", leaves, "victims", reportVictims(s, d.Plan.Victims, false), "stops?", stops,
 		"grants?", e.Grants, "jobs?", jobs, "overrun?", d.Plan.Cost.Overrun, "proven", e.Proven, "steps", d.Plan.Steps,
