@@ -14,6 +14,13 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
+// The engine of lone asks, by file. Here an ask is decided; plan_place has places without victims. plan_search goes from
+// node to node: plan_quick rules them out by sums, and internal/least by bounds. plan_problem and plan_rows state a
+// node as a least.Problem: law 2, hard budgets, the cap and what gangs can spare are its limits ([decision.takesOf],
+// [decision.countsOf], [decision.addGang]), which least keeps while it searches; [decision.offer] holds every set
+// to them again. plan_headroom has victims on any node, plan_predicate the caller's word, plan_needless who can stay
+// after all. [decision.proof] says what is shown, [decision.allow] what all that may take.
+
 // decide answers an ask: without victims if that is possible, else by the plan
 // of least cost, else with the option of the own leaf, else by a refusal.
 //

@@ -62,7 +62,7 @@ func (x *predicate) search() bool {
 		x.said[d.best.node()] = ruledOut
 		x.early, d.best.Found = true, false
 		x.sortNodes()
-		d.search.Shown, d.search.Levels, d.trial.lesser = true, true, false
+		d.search.Shown, d.search.Levels, d.trial.leastShown = true, true, false
 	}
 	x.qualify()
 	return false

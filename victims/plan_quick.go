@@ -30,12 +30,12 @@ func (d *decision) Skip(at int32) bool {
 		return e.TooLarge(c.row(c.digest.least, n)) // law 2, likewise
 	case n == d.best.node() && !d.best.Exact && !d.search.Lesser:
 		return false // it gets a closer look
-	case d.beaten(n, digestRow{all, n}):
+	case d.costsMore(n, digestRow{all, n}):
 		return true
 	}
 	// What laws let go tells more than all that is there.
 	of, row := d.lawful.sums(n)
-	return of != all && d.beaten(n, digestRow{of, row})
+	return of != all && d.costsMore(n, digestRow{of, row})
 }
 
 // A digestRow is a row that tells of a node.
@@ -50,10 +50,10 @@ type rung struct {
 	most int64 // what the best plan has
 }
 
-// beaten reports whether a node has no plan that is cheaper than the best, by nothing else but
+// costsMore reports whether a node has no plan that is cheaper than the best, by nothing else but
 // sums. It compares the least that any plan for the node has of each rung with what the best has.
 // Of what only some tasks have it takes none to be needed.
-func (d *decision) beaten(n NodeID, sums digestRow) bool {
+func (d *decision) costsMore(n NodeID, sums digestRow) bool {
 	g, all := &sums.of.gauges[sums.row], sums.of == &d.c.digest.digestRows
 	rank, priority, count := d.eligible.LeastRank(g.minPriority), int64(g.minPriority), int64(0)
 	if rank > d.eligible.Ceiling {

@@ -85,7 +85,7 @@ func (d *decision) choose() (found bool) {
 // notShown takes back what the searches have shown.
 func (d *decision) notShown() {
 	d.search.Unproven()
-	d.trial.lesser = false
+	d.trial.leastShown = false
 }
 
 // gives reports whether guarantees let tasks of some leaf in reach go that have
@@ -157,14 +157,14 @@ func (d *decision) searchNodes() bool {
 
 // searchWithin is searchNodes within the budget. What was shown of levels before holds still.
 func (d *decision) searchWithin() {
-	shown := d.trial.lesser
+	shown := d.trial.leastShown
 	d.searchAround()
 	if d.again() && !d.trial.meter.Stopped {
 		d.pool.whole = d.pool.whole || !d.best.Found && d.pool.thinned
 		d.anew()
 		d.searchAround()
 	}
-	d.trial.lesser = d.trial.lesser || shown
+	d.trial.leastShown = d.trial.leastShown || shown
 	if d.best.Found && !d.trial.meter.Stopped {
 		d.improve()
 	}
@@ -264,12 +264,12 @@ func (d *decision) searchAround() {
 			return
 		}
 		if first < cost.NumLevels && !d.trial.meter.Stopped {
-			d.trial.lesser = d.showLeast(&scan) && roomy
+			d.trial.leastShown = d.showLeast(&scan) && roomy
 		}
 		if d.again() {
 			return // what is left is for that
 		}
-		if d.trial.brief && d.trial.lesser {
+		if d.trial.brief && d.trial.leastShown {
 			d.trial.meter.Left = min(d.trial.meter.Left, allowed/lastShare)
 		}
 	}
@@ -376,16 +376,17 @@ func (d *decision) keepsLimits(ids []TaskID) bool {
 	for _, id := range ids {
 		d.takesOf(m, id, 0)
 		d.countsOf(m, id, 0)
+	}
+	members := rows.Zeros(d.scratch.members, len(d.gangs.rows)) // that go, by gang
+	d.scratch.members = members
+	for _, id := range ids {
 		if g := d.gangs.of(id); g >= 0 {
-			gang, n := &d.gangs.rows[g], 0
-			for _, other := range ids {
-				if d.gangs.of(other) == g {
-					n++
-				}
-			}
-			if int64(n) > gang.surplus && (n != len(gang.members) || gang.rule != 0) {
-				return false
-			}
+			members[g]++
+		}
+	}
+	for g, n := range members {
+		if gang := &d.gangs.rows[g]; n > gang.surplus && (n != int64(len(gang.members)) || gang.rule != 0) {
+			return false
 		}
 	}
 	return !slices.ContainsFunc(m.takes, func(t least.Take) bool { return t.Amount > x.limits.room[t.Limit] })

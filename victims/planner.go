@@ -402,7 +402,7 @@ type decision struct {
 	giving    giving
 	comparer  func(a, b *cost.Total) int // compareTotals, bound once
 	costs     [2]Cost                    // that are being compared
-	laws      int                        // the first of the bounds on sums are those of law 2
+	laws      int                        // how many of the bounds on sums, the first, are those of law 2
 	scratch   scratch
 }
 
@@ -415,6 +415,7 @@ type scratch struct {
 	stages                   [2]stage
 	taken, sorted            []TaskID
 	counts                   []int32 // see countTaken
+	members                  []int64 // see keepsLimits
 	keyed, unkeyed           []keyedTask
 	freed                    []int64 // by node and type, see eachRule
 	drawn                    []int64 // by row of budgets, see survey.draw
@@ -471,12 +472,12 @@ func (d *decision) nearby() bool { return d.p.VictimsOnNode || d.required() }
 
 // trial is what the searches of a decision have taken and shown, beside what the engine knows.
 type trial struct {
-	meter    least.Meter // what is left of the budget of elementary work
-	budget   int64       // all of it
-	begun    bool        // some search was made
-	lesser   bool        // it was shown that no plan has lesser levels than the best
-	refusals int         // how often the predicate has refused
-	brief    bool        // if the least levels are shown, little of it is for the rest of the cost
+	meter      least.Meter // what is left of the budget of elementary work
+	budget     int64       // all of it
+	begun      bool        // some search was made
+	leastShown bool        // it was shown that no plan has lesser levels than the best
+	refusals   int         // how often the predicate has refused
+	brief      bool        // if the least levels are shown, little of it is for the rest of the cost
 }
 
 // reset is for the next trial of the same decision.
@@ -493,7 +494,7 @@ func (d *decision) proof() Proof {
 		return NoProof
 	case d.search.Shown:
 		return ProofCost
-	case d.search.Levels || d.trial.lesser:
+	case d.search.Levels || d.trial.leastShown:
 		return ProofLevels
 	}
 	return NoProof

@@ -31,8 +31,8 @@
 //
 // A solution costs some thousand times as much as a look at a number. Most nodes cannot have the
 // best plan, and mostly that can be seen. So each node gets lower bounds, the cheap ones first.
-// Each bound relaxes the problem: limits keep nobody, units may be cut. So a bound only rules
-// out, and what it leaves may still be too dear.
+// Each bound relaxes the problem: units may be cut, and limits keep nobody on a node. So a bound
+// only rules out, and what it leaves may still be too dear.
 //
 //  1. Sums. [Host.Skip] looks at a few numbers of a node: the inner loop.
 //  2. The ladder (ladder.go). Level by level, in the order in which they decide, the rows say how

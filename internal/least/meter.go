@@ -4,7 +4,7 @@ package least
 
 // A Meter is what is left of a number of steps that several searches share.
 type Meter struct {
-	Left int64 // below 1 nothing more is begun
+	Left int64 // below 1 nothing more is begun, but for a first plan; see Search.Overdraw
 	Used int64 // in all
 	// Stop ends all work once it returns true. It is not asked again then.
 	Stop    func() bool

@@ -71,7 +71,7 @@ func (s *Search) Look(n int32) bool {
 	}
 	// Bounds would compare the best plan's node with its own plan.
 	own := s.Best.Found && n == s.Best.Node && !s.Best.Exact || s.Blind
-	if !own && !(s.reaches(n, glance) && s.mayHave()) {
+	if !own && !(s.leavesRoom(n, glance) && s.mayHave()) {
 		return true
 	}
 	if !s.Host.Admits(n) {
@@ -88,8 +88,8 @@ func (s *Search) Look(n int32) bool {
 	return true
 }
 
-// reaches reports whether rough rows leave room for a plan that is cheaper than the best.
-func (s *Search) reaches(n int32, e effort) bool {
+// leavesRoom reports whether rough rows leave room for a plan that is cheaper than the best.
+func (s *Search) leavesRoom(n int32, e effort) bool {
 	return s.state(&s.rough, n, Rough) && s.climb(&s.rough, e)
 }
 
@@ -225,7 +225,7 @@ func (s *Search) state(p *Problem, n int32, how Extent) bool {
 // Bound returns what plans for a node cost at least, in levels and work. It reports false
 // if there is none, or none cheaper than the best.
 func (s *Search) Bound(n int32) (least cost.Total, ok bool) {
-	ok = s.reaches(n, bound)
+	ok = s.leavesRoom(n, bound)
 	return cost.Total{Levels: s.ladder.levels, Work: s.ladder.work}, ok
 }
 
@@ -358,7 +358,7 @@ func (s *Search) refute(n int32) bool {
 	if !s.Lesser {
 		return s.Look(n)
 	}
-	if !s.reaches(n, seek) || !s.mayHave() || !s.Host.Admits(n) {
+	if !s.leavesRoom(n, seek) || !s.mayHave() || !s.Host.Admits(n) {
 		return true
 	}
 	return s.search(n, false)
