@@ -133,7 +133,7 @@ func (s *scheduler) lower(q queue.ID) error {
 	for _, v := range d.Plan.Victims {
 		s.stop(v.Key)
 	}
-	s.note("%s", d.String())
+	s.note("%v", d)
 	return nil
 }
 
@@ -155,7 +155,8 @@ func (s *scheduler) place() (wrong error) {
 		}
 		if key := d.Plan.Ask.Key; d.Outcome != s.told[key] {
 			s.told[key] = d.Outcome
-			s.note("%s", d.String())
+			_ = d.Count() // of a refusal, what keeps whom
+			s.note("%v", d)
 		}
 	}
 	return errors.Join(wrong, s.start())
