@@ -125,3 +125,28 @@ func TestSummary_Short(t *testing.T) {
 	require.Equal(t, "y (root.b, slots=0) fits on n1", strings.ReplaceAll(
 		f.decide(&jobs.Planner{}, f.ask("y", "b", 0)).Summary(), "none", "slots=0"))
 }
+
+// Texts ask no planner: one that prints an old refusal while it decides has the same answer, and another goroutine may
+// print it meanwhile.
+func TestDecision_PrintsBeside(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 6)
+	f.task("v", "a", "n1", 6)
+	planner := &jobs.Planner{Cluster: f.c}
+	var old, plain, d victims.Decision
+	require.NoError(t, planner.Decide(&old, f.ask("large", "b", 7), now))
+	require.Equal(t, victims.Refused, old.Outcome)
+	require.NoError(t, planner.Decide(&plain, f.ask("x", "b", 4), now))
+	said := fmt.Sprint(old, indented(t, old))
+	printed := 0
+	planner.Filter = func(*victims.Question) bool {
+		printed++
+		return fmt.Sprint(old, indented(t, old)) == said
+	}
+	done := make(chan string)
+	go func() { done <- fmt.Sprint(old) }()
+	require.NoError(t, planner.Decide(&d, f.ask("x", "b", 4), now))
+	require.Contains(t, said, <-done)
+	require.Positive(t, printed)
+	require.Equal(t, fmt.Sprint(plain), fmt.Sprint(d))
+}
