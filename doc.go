@@ -66,7 +66,7 @@
 //			}
 //		case victims.Refused:
 //			ask.LastAttempt = now
-//			later(ask, d.Refusal.RetryAt) // or when d.Refusal.Help says; DescribeRefusal says why
+//			later(ask, d.Refusal.RetryAt) // or when d.Refusal.Help says; after d.Count(), d.String() says why
 //		}
 //	}
 //	// As victims go: cluster.StartReady(now, nil) starts whoever has room, jobs as a
