@@ -16,6 +16,7 @@ import (
 	"github.com/apache/yunikorn-core/pkg/plugins"
 	"github.com/apache/yunikorn-scheduler-interface/lib/go/si"
 
+	pj "github.com/go-preempt/preempt/jobs"
 	pquota "github.com/go-preempt/preempt/quota"
 	pr "github.com/go-preempt/preempt/resources"
 	pv "github.com/go-preempt/preempt/victims"
@@ -28,7 +29,7 @@ func (q *question) decide(full bool) (*mirror, *pv.Decision, bool) {
 	m, err := mirrorFor(q, full)
 	if err == nil {
 		ask := m.asked(q.ask, q.app.queue)
-		planner := pv.Planner{Cluster: m.cluster, Options: engineRules}
+		planner := pj.Planner{Cluster: m.cluster, Options: engineRules}
 		planner.Compare = engineOrder
 		if ask.RequiredNode == "" {
 			planner.Predicate = m.predicate(q.ask)
