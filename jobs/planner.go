@@ -202,7 +202,8 @@ func (d *decision) decide(dst *victims.Decision) {
 	d.answer(dst)
 	if d.domainIsFull(dst) {
 		r := &dst.Refusal
-		r.Reason, lent.To(r).DomainFull, r.Queue, r.Type, r.Also = rulebook.NoDomain, true, "", 0, ""
+		r.Reason, lent.To(r).DomainFull, r.Also = rulebook.NoDomain, true, ""
+		lent.To(dst).RefuseAt(d.c, 0, 0)
 	}
 	if r := &dst.Refusal; dst.Outcome == victims.Refused && (d.search.pack.cut || d.effort.Stopped) {
 		r.Proven = false
@@ -314,9 +315,7 @@ func (d *decision) byGuarantee(dst *victims.Decision) {
 			also := dst.Refusal
 			dst.Refusal, second.Refusal = second.Refusal, dst.Refusal
 			if rulebook.ReasonOf(also.Reason).Gate {
-				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type, dst.Refusal.ProtectedBy = also.Reason, also.Queue, also.Type, also.ProtectedBy
-				told, first := lent.To(&dst.Refusal), lent.To(&also)
-				told.NoneCounts, told.About, told.Bound = first.NoneCounts, first.About, first.Bound
+				lent.To(&dst.Refusal).Also(&dst.Refusal, &also)
 			}
 			first, lent.To(&dst.Refusal).OwnLeaf, dst.Plan.Steps = withOwnLeaf, true, second.Plan.Steps
 			dst.Refusal.Proven = dst.Refusal.Proven && also.Proven

@@ -522,6 +522,12 @@ type refusalSide = lent.Side[*told]
 
 func (*told) For(r *Refusal) *told { return &r.told }
 
+// Also tells beside a refusal what kept the ask from taking of other queues, and what that is about.
+func (*told) Also(r, first *Refusal) {
+	r.Also, r.Queue, r.Type, r.ProtectedBy = first.Reason, first.Queue, first.Type, first.ProtectedBy
+	r.told.About, r.told.Bound, r.told.NoneCounts = first.told.About, first.told.Bound, first.told.NoneCounts
+}
+
 func (*told) Protector(c *Cluster, q queue.ID, t int) Protector { return c.protectorOf(q, t) }
 
 // WhoProtects says who protects others, as in "that of root.a, cpu=10".
@@ -588,25 +594,6 @@ func (d *Decision) begin(ask *Ask, c *Cluster, at time.Time) {
 	p.Ask.Size, p.Ask.Members = size, members
 	d.Refusal.clear()
 	d.Enforcement.clear()
-}
-
-// refuseAt says which queue and type the reason of a refusal is about, if it is about a queue, and notes the bound, or
-// the delay that it is about.
-func (d *Decision) refuseAt(c *Cluster, q queue.ID, t int) {
-	r := &d.Refusal
-	switch rulebook.ReasonOf(r.Reason).About {
-	case rulebook.AboutMax:
-		r.told.Bound, _ = c.tree.Max(q).Bound(t)
-	case rulebook.AboutGuarantee:
-		r.ProtectedBy = c.protectorOf(q, t)
-		r.told.Bound = r.ProtectedBy.guaranteed
-	case rulebook.AboutDelay:
-		r.told.Bound = int64(*c.tree.Policies(d.Plan.Ask.Queue).PreemptionDelay)
-		return
-	default:
-		return
-	}
-	r.Queue, r.Type, r.told.About = c.tree.Path(q), t, q
 }
 
 // Clone returns a copy that shares nothing with d, to be kept: a planner that fills d again reuses its memory.

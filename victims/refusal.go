@@ -12,6 +12,26 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
+// refuseAt says which queue and type the reason of a refusal is about, if it is about a queue, and notes the bound, or
+// the delay that it is about.
+func (d *Decision) refuseAt(c *Cluster, q queue.ID, t int) {
+	r := &d.Refusal
+	r.Queue, r.Type, r.told.About, r.told.Bound = "", 0, 0, 0
+	switch rulebook.ReasonOf(r.Reason).About {
+	case rulebook.AboutMax:
+		r.told.Bound, _ = c.tree.Max(q).Bound(t)
+	case rulebook.AboutGuarantee:
+		r.ProtectedBy = c.protectorOf(q, t)
+		r.told.Bound = r.ProtectedBy.guaranteed
+	case rulebook.AboutDelay:
+		r.told.Bound = int64(*c.tree.Policies(d.Plan.Ask.Queue).PreemptionDelay)
+		return
+	default:
+		return
+	}
+	r.Queue, r.Type, r.told.About = c.tree.Path(q), t, q
+}
+
 // Count works out what a refusal counts; see Refusal.Counts. Then texts and JSON tell it. It is linear in tasks at worst,
 // and uses the planner that decided: not while that decides, and with the functions of its last decision. If the cluster
 // has changed, the error wraps ErrStale.
@@ -126,7 +146,7 @@ func (d *decision) tellSecond(dst *Decision, reach bool) {
 	r := &dst.Refusal
 	r.told.OwnLeaf, r.Proven = true, r.Proven && first.Proven
 	if rulebook.ReasonOf(first.Reason).Gate {
-		r.Also = first.Reason // with its queue and type, which are there still
+		r.told.Also(r, &first)
 	}
 }
 
